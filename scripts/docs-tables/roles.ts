@@ -11,6 +11,7 @@ const headings: { readonly [group: string]: string } = {
   agents: "Agents",
   evals: "Eval runs",
   behavior: "Behaviour change",
+  mcp: "Tool servers",
   models: "Models",
   decisions: "Decisions",
   bound: "Bounded autonomy",

@@ -196,6 +196,7 @@ describe("the endpoint table", () => {
       "reviews.withdraw",
       "ingest_keys.revoke",
       "platform_keys.revoke",
+      "mcp.resolve",
       "access_mapping.resolve_draft",
       ...["test", "revoke", "rotate_secret", "complete_rotation", "disable", "enable", "redeliver", "recover"].map(
         (act) => `webhooks.${act}`
@@ -271,6 +272,10 @@ describe("the endpoint table", () => {
         "GET /api/v1/behavior/agents/{agent_id}/change",
         "GET /api/v1/evals/eval-runs",
         "POST /api/v1/evals/eval-runs",
+        "GET /api/v1/fairness/mcp-screen",
+        "POST /api/v1/fairness/mcp-manifests",
+        "POST /api/v1/fairness/mcp-pins",
+        "POST /api/v1/fairness/findings/{finding_id}/resolve",
         "GET /api/v1/models",
         "POST /api/v1/models",
         "PATCH /api/v1/models/{model_id}",

@@ -15,6 +15,7 @@ import * as drills from "./refusals/drills.ts"
 import * as envelopes from "./refusals/envelopes.ts"
 import * as evaluations from "./refusals/evaluations.ts"
 import * as kill from "./refusals/kill.ts"
+import * as mcp from "./refusals/mcp.ts"
 import * as models from "./refusals/models.ts"
 import * as platform from "./refusals/platform.ts"
 import * as requests from "./refusals/requests.ts"
@@ -32,6 +33,7 @@ export * from "./refusals/drills.ts"
 export * from "./refusals/envelopes.ts"
 export * from "./refusals/evaluations.ts"
 export * from "./refusals/kill.ts"
+export * from "./refusals/mcp.ts"
 export * from "./refusals/models.ts"
 export * from "./refusals/platform.ts"
 export * from "./refusals/requests.ts"
@@ -51,6 +53,7 @@ export const refusals = {
   ...envelopes,
   ...evaluations,
   ...kill,
+  ...mcp,
   ...models,
   ...platform,
   ...requests,

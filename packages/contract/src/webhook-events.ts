@@ -17,6 +17,7 @@ import { envelopeChanges, envelopeModes } from "./envelopes.ts"
 import { id, foreignName, identifier, instant, integer, oneOf, patterned } from "./foundation/fields.ts"
 import { identityReasons, identityVerdicts } from "./identity.ts"
 import { drillModes, killResponses, killTargetTypes } from "./kill.ts"
+import { findingSeverities } from "./mcp.ts"
 import { packKinds } from "./packs.ts"
 import { reviewCancelCauses, reviewResolutions } from "./reviews.ts"
 
@@ -423,6 +424,19 @@ export const webhookEvents = {
       "`overdue`: no check ran for twice the period.",
     "/api/v1/bound/safety",
     { cause: oneOf(["not_armed", "overdue"]), checked_at: Schema.NullOr(instant) }
+  ),
+  mcp_manifest_changed: entry(
+    "A tool server lists other tools than those that count as approved. `tools` changed.",
+    "/api/v1/fairness/mcp-screen",
+    {
+      finding_id: id("finding"),
+      server_id: id("mcpServer"),
+      agent_id: agentId,
+      severity: oneOf(findingSeverities),
+      tools: integer(),
+      manifest_digest: digest,
+      writer
+    }
   ),
   "evidence.exported": entry(
     "An evidence pack was completely downloaded for the first time. `digest` is the one in its last line.",

@@ -71,6 +71,12 @@ export type {
   MappingInfo,
   MappingInput,
   MappingRuleInput,
+  FindingResolveInput,
+  McpFindingInfo,
+  McpManifestInput,
+  McpPinInput,
+  McpScreenInfo,
+  McpServerInfo,
   ModelChange,
   ModelInfo,
   ModelInput,
@@ -122,6 +128,7 @@ export type {
   IngestKeysClient,
   PlatformKeysClient,
   KillClient,
+  McpClient,
   ModelsClient,
   PeopleClient,
   ProvenanceClient,
@@ -211,6 +218,7 @@ export { TierEvidence, type TierEvidenceApi } from "./registry/agents/tier-evide
 export type { RegistrationLimits } from "./registry/agents/plan-register.ts"
 export { Behavior, type BehaviorApi } from "./screens/drift/service.ts"
 export { EvalRuns, type EvalRunsApi } from "./screens/evals/service.ts"
+export { ToolServers, type ToolServersApi } from "./screens/mcp/service.ts"
 export { Models, type ModelsApi } from "./registry/models/service.ts"
 export { Provenance, type ProvenanceApi } from "./registry/provenance/service.ts"
 export { Capture, type CaptureApi } from "./verdicts/capture/service.ts"

@@ -1,6 +1,6 @@
 /** Governance rules that the live service and the verifier both run. Pure: no Effect, no clock, no storage. */
 export { emptyMapping, type MappedRule, type MappingDocument } from "./access-mapping/document.ts"
-export { partMembers } from "./records/part-json.ts"
+export { partMembers, partValue } from "./records/part-json.ts"
 export { serviceWriters } from "./records/writers-of-kinds.ts"
 export { ACCESS_MAPPING, MAPPING_ID } from "./access-mapping/fold.ts"
 export {
@@ -47,6 +47,34 @@ export {
   evalCounts,
   readEvalCases
 } from "./evals/compare-runs.ts"
+export type { Known, ManifestDiff } from "./mcp/diff.ts"
+export {
+  digestsOut,
+  type Manifest,
+  type ManifestDigests,
+  MAX_MANIFEST_BYTES,
+  MAX_MANIFEST_TOOLS,
+  readDigests,
+  readManifest,
+  toolDigest
+} from "./mcp/manifest.ts"
+export { changesOut, type PlacedList, placeList } from "./mcp/place.ts"
+export { shownText } from "./mcp/signals.ts"
+export {
+  baselineOf,
+  FINDINGS,
+  findingOf,
+  findingResolved,
+  isTrustedRoot,
+  MCP_SERVERS,
+  type McpFindingDocument,
+  type McpServerDocument,
+  mcpServerId,
+  type McpTransport,
+  mcpTransports,
+  serverAfter,
+  serverPinned
+} from "./mcp/state.ts"
 export { CHANNEL_CHECK_ID, CHANNEL_CHECKS, type ChannelDocument, isChannelOverdue } from "./drills/channel.ts"
 export {
   type AttestProblem,

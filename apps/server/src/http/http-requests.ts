@@ -1,6 +1,7 @@
 /** A good request for every endpoint: what the tests of access and of bad input start from. */
+import type { McpServer } from "@flyball/contract"
 import type { AnyEndpoint } from "@flyball/contract/http"
-import { AccessMapping, Principals, systemHost, Webhooks } from "@flyball/core"
+import { AccessMapping, Principals, systemHost, ToolServers, Webhooks } from "@flyball/core"
 import { Effect } from "effect"
 import { UNIT, type World } from "./http-world.ts"
 import { paymentsUpTo } from "./testing/payments.ts"
@@ -212,6 +213,21 @@ export const goodRequests = async (world: World) => {
     return delivery!.id
   }
 
+  /** A tool server, whose list changes `changes` times. */
+  const toolServer = (changes = 0): Promise<McpServer> => {
+    const name = fresh()
+    const send = (at: number) =>
+      ToolServers.use((servers) =>
+        servers.upload({ agent_id: agent, tool_server: name, manifest: { tools: [{ name: `t${at}` }] } }, systemHost)
+      )
+    return world.runtime.runPromise(changes === 0 ? send(0) : Effect.andThen(send(0), send(1)))
+  }
+  const openFinding = async (): Promise<string> => {
+    const { id } = await toolServer(1)
+    const { findings } = await world.runtime.runPromise(ToolServers.use((servers) => servers.screen()))
+    return findings.find((one) => one.server_id === id)!.id
+  }
+
   const mappedNow = async (): Promise<ReadonlyArray<object>> =>
     (await world.runtime.runPromise(AccessMapping.use(({ get }) => get))).rules
 
@@ -282,6 +298,12 @@ export const goodRequests = async (world: World) => {
         suite_digest: `sha256:${"0a".repeat(32)}`,
         cases: [{ id: "a", outcomes: ["passed"] }]
       }),
+      "mcp.upload": () => ({ agent_id: agent, tool_server: fresh(), manifest: { tools: [] } }),
+      "mcp.pin": async () => {
+        const { id, manifest_digest } = await toolServer()
+        return { server_id: id, manifest_digest }
+      },
+      "mcp.resolve": () => ({ resolution: "approved" }),
       "models.create": () => ({ provider: "openai", name: fresh() }),
       "models.update": () => ({ status: "restricted" }),
       "agents.add_provenance": () => ({ kind: "prompt", name: fresh() }),
@@ -322,6 +344,7 @@ export const goodRequests = async (world: World) => {
       principal_id: async () =>
         (await world.runtime.runPromise(Principals.use(({ writerFor }) => writerFor("https://id.example", "ada")))).id,
       pack_id: () => pack,
+      finding_id: openFinding,
       model_id: async () =>
         (
           await world.send("POST", "/api/v1/models", {

@@ -40,6 +40,7 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   not_judged: "A rule failed on it.",
   drift_mismatch: "The alarm does not follow from the agent's decisions.",
   eval_mismatch: "Counts or comparison do not follow from the cases.",
+  manifest_mismatch: "The list of tools, its digests or its finding differ.",
   response_mismatch: "It does not follow from the response policy.",
   writer_mismatch: "Its writer may not write it, or did not exist yet.",
   breaker_value_mismatch: "The breaker's reading differs.",

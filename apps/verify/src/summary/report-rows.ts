@@ -17,6 +17,7 @@ export const sections = {
   breakers: "Circuit breakers and alarms of behaviour",
   access: "Keys, people, access mapping and response policy",
   models: "Models and eval runs",
+  servers: "Tool servers and findings",
   decisions: "Decisions and verdicts",
   gaps: "Gaps in capture",
   webhooks: "Webhooks",
@@ -203,6 +204,20 @@ export const reportRows: ReadonlyArray<ReportRow> = [
     listed: true,
     note: stated("verdict", "passed", "failed", "errored", "p")
   },
+  {
+    kind: "mcp.manifest_seen",
+    section: "servers",
+    listed: true,
+    note: stated("state", "trusted", "tools", "transport", "tool_server")
+  },
+  {
+    kind: "mcp.manifest_changed",
+    section: "servers",
+    listed: true,
+    note: stated("severity", "tools", "against", "finding_id")
+  },
+  { kind: "mcp.pinned", section: "servers", listed: true, note: stated("server_id") },
+  { kind: "finding.resolved", section: "servers", listed: true, note: stated("finding_id", "resolution") },
   { kind: "model.registered", section: "models", listed: true, note: stated("provider", "name", "version", "status") },
   { kind: "model.updated", section: "models", listed: true, note: stated("provider", "name", "version", "status") },
 

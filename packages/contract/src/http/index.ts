@@ -14,6 +14,7 @@ import { evals } from "./evals.ts"
 import { evidence } from "./evidence.ts"
 import { ingestKeys } from "./ingest-keys.ts"
 import { kill } from "./kill.ts"
+import { mcp } from "./mcp.ts"
 import { models } from "./models.ts"
 import { platformKeys } from "./platform-keys.ts"
 import { responsePolicy } from "./response-policy.ts"
@@ -90,6 +91,7 @@ export {
   evidence,
   ingestKeys,
   kill,
+  mcp,
   models,
   people,
   platformEventRows,
@@ -131,6 +133,7 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   drills,
   behavior,
   evals,
+  mcp,
   chain,
   evidence,
   ingestKeys,

@@ -21,6 +21,7 @@ import { Erasure } from "../outward/erasure/service.ts"
 import { sealAgentMembers } from "../registry/agents/seal-members.ts"
 import { checkpointingStorage } from "../chain/commit-listeners.ts"
 import { KillListener, killNotifyingStorage } from "../verdicts/kill/kill-listener.ts"
+import { toolListSteps } from "../screens/mcp/service.ts"
 import { killSteps } from "../verdicts/kill/steps.ts"
 import { reviewSteps } from "../verdicts/reviews/steps.ts"
 import { Lists } from "../storage/lists/service.ts"
@@ -89,7 +90,9 @@ export const governorLayer = (
     Layer.provide(standingApprovalSteps),
     Layer.provide(BreakerWindows.layer)
   )
-  const governing = modulesLayer.pipe(Layer.provide(Layer.mergeAll(steps, envelopeTierEvidence, BreakerWindows.layer)))
+  const governing = modulesLayer.pipe(
+    Layer.provide(Layer.mergeAll(steps, toolListSteps, envelopeTierEvidence, BreakerWindows.layer))
+  )
   const writing = Layer.mergeAll(
     installed(options).pipe(Layer.provideMerge(governing)),
     operationsStorage,

@@ -70,6 +70,7 @@ import { kill } from "../verdicts/kill/module.ts"
 import { people } from "../registry/principals/module.ts"
 import { behavior } from "../screens/drift/module.ts"
 import { evals } from "../screens/evals/module.ts"
+import { mcp } from "../screens/mcp/module.ts"
 import { models } from "../registry/models/module.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
 import { backgroundLog, toStandardError } from "./background-log.ts"
@@ -164,6 +165,9 @@ export interface BehaviorClient extends ClientOf<typeof rows.behavior> {}
  * decision 0067.
  */
 export interface EvalsClient extends ClientOf<typeof rows.evals> {}
+
+/** Tool servers, and findings about their lists. Spec: document 1 section 4, GET /fairness/mcp-screen; decision 0072. */
+export interface McpClient extends ClientOf<typeof rows.mcp> {}
 
 /** The tokens of agents that call the HTTP API of this governor. Spec: document 1 section 5; decision 0037. */
 export interface IngestKeysClient extends ClientOf<typeof rows.ingestKeys> {}
@@ -321,6 +325,8 @@ export interface Governor extends AsyncDisposable {
   readonly behavior: BehaviorClient
   /** Results of eval suites, each compared with the run before it. */
   readonly evals: EvalsClient
+  /** Tool servers, and findings about their lists. */
+  readonly mcp: McpClient
   /** The models that agents use. */
   readonly models: ModelsClient
   /** Provenance of agents: the components that they are made of. */
@@ -471,6 +477,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
     telemetry: of(telemetry),
     behavior: of(behavior),
     evals: of(evals),
+    mcp: of(mcp),
     models: of(models),
     provenance: of(provenance),
     responsePolicy: {

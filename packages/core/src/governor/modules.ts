@@ -17,6 +17,7 @@ import { people } from "../registry/principals/module.ts"
 import { provenance } from "../registry/provenance/module.ts"
 import { behavior } from "../screens/drift/module.ts"
 import { evals } from "../screens/evals/module.ts"
+import { mcp } from "../screens/mcp/module.ts"
 import { breakers } from "../verdicts/breakers/module.ts"
 import { decisions } from "../verdicts/capture/module.ts"
 import { drills } from "../verdicts/drills/module.ts"
@@ -44,6 +45,7 @@ export const modules: readonly [
   typeof evidence,
   typeof ingestKeys,
   typeof kill,
+  typeof mcp,
   typeof models,
   typeof people,
   typeof platformKeys,
@@ -69,6 +71,7 @@ export const modules: readonly [
   evidence,
   ingestKeys,
   kill,
+  mcp,
   models,
   people,
   platformKeys,

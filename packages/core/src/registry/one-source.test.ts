@@ -74,6 +74,10 @@ describe("the annotations of the contract and the catalogue of records", () => {
         "drift.alarmed",
         "standing_approval.granted",
         "standing_approval.used",
+        "mcp.manifest_seen",
+        "mcp.manifest_changed",
+        "mcp.pinned",
+        "finding.resolved",
         "principal.seen"
       ]
     )
@@ -178,6 +182,7 @@ describe("the words of the contract and of the rules", () => {
       "evaluationOutcomes",
       "killResponses",
       "killTargetTypes",
+      "mcpTransports",
       "policyScopes",
       "policyTriggers",
       "reviewCancelCauses",

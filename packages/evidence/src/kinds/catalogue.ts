@@ -20,6 +20,7 @@ import { envelopeKinds } from "./envelopes.ts"
 import { responsePolicyKinds } from "./response-policy.ts"
 import { reviewKinds } from "./reviews.ts"
 import { killKinds } from "./kill.ts"
+import { mcpKinds } from "./mcp.ts"
 import type { KindRow } from "./row.ts"
 import { standingApprovalKinds } from "./standing-approvals.ts"
 import { webhookKinds } from "./webhooks.ts"
@@ -41,6 +42,7 @@ export const recordKinds: ReadonlyArray<KindRow> = [
   ...driftKinds,
   ...standingApprovalKinds,
   ...evalKinds,
+  ...mcpKinds,
   ...accessKinds,
   ...webhookKinds
 ]
@@ -61,7 +63,7 @@ export const allRecordKinds: ReadonlyArray<string> = (
   "kill.requested kill.activated kill.expected kill.acknowledged kill.stopped kill.unconfirmed kill.released " +
   "drill.started drill.completed drill.attested review.opened " +
   "review.claimed review.resolved " +
-  "review.expired review.consumed response_policy.changed mcp.manifest_seen mcp.manifest_changed " +
+  "review.expired review.consumed response_policy.changed mcp.manifest_seen mcp.manifest_changed mcp.pinned " +
   "finding.resolved drift.alarmed fairness.screened " +
   "eval.recorded ingest_key.minted ingest_key.revoked platform_key.minted " +
   "platform_key.revoked mapping.changed waiver.requested waiver.granted meter.voided " +

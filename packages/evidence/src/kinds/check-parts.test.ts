@@ -31,10 +31,18 @@ describe("parts of a record", () => {
   )
 
   it("of a kind without a row are not known", () =>
-    expect(checkParts("finding.resolved", [])).toContain("not in the catalogue"))
+    expect(checkParts("chain.trimmed", [])).toContain("not in the catalogue"))
 
   it("are erased, but for those that a verdict rests on, in each kind that has them", () => {
-    expect(allNames.filter(isKeptPart)).toEqual(["previous", "authority", "expected", "instances", "missed"])
+    expect(allNames.filter(isKeptPart)).toEqual([
+      "previous",
+      "authority",
+      "expected",
+      "instances",
+      "missed",
+      "mcp_digests",
+      "mcp_changes"
+    ])
     for (const name of allNames.filter(isKeptPart))
       expect(recordKinds.filter(({ parts }) => parts.some((part) => part.name === name && part.kept !== true))).toEqual(
         []

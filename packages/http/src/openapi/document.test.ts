@@ -216,6 +216,7 @@ describe("what goes in", () => {
         "/api/v1/behavior/agents/{agent_id}/change window 5..1000",
         "/api/v1/evals/eval-runs limit 1..1000",
         `/api/v1/evals/eval-runs before 0..${most}`,
+        `/api/v1/fairness/mcp-screen before 0..${most}`,
         "/api/v1/bound/evaluations limit 1..1000",
         `/api/v1/bound/evaluations before 0..${most}`,
         "/api/v1/bound/envelopes limit 1..1000",

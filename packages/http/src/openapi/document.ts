@@ -56,6 +56,7 @@ const groups: { readonly [group: string]: string } = {
   agents: "The registry of agents.",
   behavior: "Whether the behaviour of agents changed.",
   evals: "Results of eval suites, compared run by run.",
+  mcp: "Tool servers: the lists of tools that agents saw, and what changed in them.",
   models: "The models that agents use.",
   decisions: "Capture: what agents decided.",
   chain: "The tamper-evident chain.",

@@ -45,6 +45,13 @@ const added: ReadonlyArray<string> = [
   "/components/schemas/EvalRunIn",
   "/components/schemas/EvalCaseIn",
   "/paths/~1api~1v1~1evals~1eval-runs",
+  "/tags/mcp",
+  ...["McpManifestIn", "McpPinIn", "FindingResolveIn", "McpServer", "McpFinding", "McpScreenOut"].map(
+    (name) => `/components/schemas/${name}`
+  ),
+  ...["mcp-screen", "mcp-manifests", "mcp-pins", "findings~1{finding_id}~1resolve"].map(
+    (path) => `/paths/~1api~1v1~1fairness~1${path}`
+  ),
   "/components/schemas/EnvelopesInForce",
   "/components/schemas/LocalVerdict",
   "/components/schemas/LocalVerdictOut",

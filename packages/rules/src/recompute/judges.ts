@@ -16,6 +16,7 @@ import { KeyTimes } from "./checks/key-times.ts"
 import { HighlyReached, judgeChannel, judgeEpoch, judgeRelease } from "./checks/kill.ts"
 import { judgeLifecycle } from "./checks/lifecycle.ts"
 import { isLocal, judgeLocal } from "./checks/local-verdict.ts"
+import { McpJudge } from "./checks/mcp.ts"
 import { judgeRules } from "./checks/named-rules.ts"
 import { References } from "./checks/references.ts"
 import { ResponseJudge } from "./checks/responses.ts"
@@ -76,6 +77,7 @@ export const judgesOf = (
   const stops = new StopJudge(state, fromGenesis)
   const evals = new EvalJudge(fromGenesis)
   const drift = new DriftJudge(sha256, fromGenesis)
+  const mcp = new McpJudge(sha256, fromGenesis, (agentId) => orgUnitDigestOf(state, agentId))
   const [drills, ends, highlyReached, keys] = [new DrillJudge(), new Ends(), new HighlyReached(), new KeyTimes()]
   const [steps, writers] = [new Steps(), new Writers()]
   let known: References | null = null
@@ -157,6 +159,12 @@ export const judgesOf = (
       (judged) => drift.take(judged)
     ),
     everywhere(
+      "tool server",
+      isJudged,
+      ({ record }) => mcp.take(record),
+      () => mcp.forget()
+    ),
+    everywhere(
       "epoch",
       stopping,
       ({ record }) => judgeEpoch(state, record),
@@ -191,6 +199,14 @@ const kinds =
   (...words: ReadonlyArray<string>) =>
   (kind: string): boolean =>
     words.some((word) => (word.endsWith(".") ? kind.startsWith(word) : kind === word))
+/** The digest of an agent's org unit; null where it has none, undefined where the agent is not known. */
+const orgUnitDigestOf = (state: GovernedState, agentId: string): string | null | undefined => {
+  const agent = state.agents.get(agentId)
+  if (agent === undefined) return undefined
+  const digest = agent.document.body["orgUnitDigest"]
+  return typeof digest === "string" ? digest : null
+}
+
 const evaluation = kinds("evaluation.made")
 const end = kinds("decision.settled", "meter.voided")
 const stopping = kinds("kill.activated", "kill.released")

@@ -34,6 +34,7 @@ export const recomputeVerdicts = [
   "drill_result_mismatch",
   "eval_mismatch",
   "drift_mismatch",
+  "manifest_mismatch",
   "standing_approval_mismatch",
   "standing_approval_too_wide",
   "time_mismatch",

@@ -46,6 +46,7 @@ export const isRecomputedPart = (name: string, kind: string): boolean =>
   (kind === "evaluation.made" && ofEvaluations.has(name)) ||
   (kind === "standing_approval.proposed" && name === "box") ||
   (kind === "eval.recorded" && name === "suite") ||
+  (kind.startsWith("mcp.") && (name === "manifest" || name.startsWith("mcp_"))) ||
   (kind === "mapping.changed" && name === "mapping") ||
   (kind === "kill.unconfirmed" && name === "instances")
 

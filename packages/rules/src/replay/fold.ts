@@ -37,6 +37,7 @@ import {
   killKindsWithParts
 } from "../kill/fold.ts"
 import { KILL_ACKS, KILL_ACTIVATIONS, KILL_EPOCH } from "../kill/document.ts"
+import { FINDINGS, foldFinding, foldMcpServer, MCP_SERVERS } from "../mcp/state.ts"
 import { foldModel, MODELS } from "../models/fold.ts"
 import { foldProvenanceAdded } from "../provenance/fold.ts"
 import { foldPrincipalSeen } from "../principals/fold.ts"
@@ -65,8 +66,10 @@ export const governedCollections = [
   "drills",
   "envelope_versions",
   "envelopes",
+  FINDINGS,
   "ingest_keys",
   ...killCollections,
+  MCP_SERVERS,
   "models",
   "platform_keys",
   "principals",
@@ -224,6 +227,17 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
     case "review.cancelled":
     case "review.consumed":
       return change(state, REVIEWS, String(record.body["review_id"]), record, foldReview)
+    case "mcp.manifest_seen": {
+      const servers = collectionOf(state, MCP_SERVERS)
+      const id = String(record.body["server_id"])
+      return void servers.set(id, foldMcpServer(servers.get(id) ?? null, record))
+    }
+    case "mcp.pinned":
+      return change(state, MCP_SERVERS, String(record.body["server_id"]), record, foldMcpServer)
+    case "mcp.manifest_changed":
+      return add(state, foldFinding(null, record), record)
+    case "finding.resolved":
+      return change(state, FINDINGS, String(record.body["finding_id"]), record, foldFinding)
     case "webhook.created":
       return add(state, foldWebhookCreated(record), record)
     case "webhook.changed":

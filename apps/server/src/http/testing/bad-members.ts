@@ -254,6 +254,30 @@ export const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
     ["cases", [{ id: "a", outcomes: ["timeout"] }], "enum", "cases.0.outcomes.0"],
     ["cases", [{ id: "", outcomes: ["passed"] }], "string_too_short", "cases.0.id"]
   ],
+  "mcp.upload": [
+    ["agent_id", missing, "missing"],
+    ["agent_id", "X", "string_pattern_mismatch"],
+    ...badForeignName("tool_server"),
+    ["address", 1, "string_type"],
+    ["address", "ftp://a.example", "string_pattern_mismatch"],
+    ["address", "https://a.example/?token=1", "string_pattern_mismatch"],
+    ["command", [], "too_short"],
+    ["command", ["a\0"], "value_error", "command.0"],
+    ["manifest", missing, "missing"]
+  ],
+  "mcp.pin": [
+    ["server_id", missing, "missing"],
+    ["server_id", "X", "string_pattern_mismatch"],
+    ["manifest_digest", missing, "missing"],
+    ["manifest_digest", "sha256:0", "string_pattern_mismatch"],
+    ["manifest_digest", `sha256:${"0".repeat(64)}`, "value_error"]
+  ],
+  "mcp.resolve": [
+    ["resolution", missing, "missing"],
+    ...badWord("resolution"),
+    ...badText("reason", 2_000),
+    ["reason", " ", "value_error"]
+  ],
   "models.create": [
     ["provider", missing, "missing"],
     ...badForeignName("provider"),

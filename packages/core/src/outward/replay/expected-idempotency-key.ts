@@ -7,6 +7,7 @@ import { requestDigest, voidDigest } from "../../verdicts/evaluations/plan-evalu
 import { presentedKey } from "../../verdicts/reviews/presentation.ts"
 import { epochKey, expectedKey } from "../../verdicts/kill/epoch-key.ts"
 import { evalKey } from "../../screens/evals/plan-record-eval.ts"
+import { FINDING_SCOPE, keyOfId, LISTING_SCOPE } from "../../screens/mcp/plan-list.ts"
 import { EVALUATION_SCOPE, PRESENTED_SCOPE, REVIEW_SCOPE, VOID_SCOPE } from "@flyball/rules"
 import type { JsonObject, StoredPart } from "../../storage/port.ts"
 import { REVOKE_SCOPE as WEBHOOK_REVOKED, REVOKED_DIGEST } from "../webhooks/plan-webhook.ts"
@@ -80,6 +81,10 @@ export const expectedIdempotencyKey = (
         key: text("evaluation_id"),
         digest: ofContent(named.length, parts, (there) => ofRequested(crypto, body, there))
       }
+    case "mcp.manifest_seen":
+      return keyOfId(LISTING_SCOPE, text("listing_id"))
+    case "mcp.manifest_changed":
+      return keyOfId(FINDING_SCOPE, text("finding_id"))
     case "eval.recorded":
       return evalKey(text("eval_run_id"))
     case "meter.voided":

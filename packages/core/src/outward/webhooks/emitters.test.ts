@@ -31,6 +31,7 @@ import { Kill } from "../../verdicts/kill/service.ts"
 import { Reviews } from "../../verdicts/reviews/service.ts"
 import { Erasure } from "../erasure/service.ts"
 import { detachedCard, cardOf, ed25519Key } from "../../registry/identity/testing/cards.ts"
+import { ToolServers } from "../../screens/mcp/service.ts"
 import { Identities } from "../../registry/identity/service.ts"
 import { TrustStore } from "../../registry/identity/trust-store.ts"
 import { IngestKeys } from "../../registry/ingest-keys/service.ts"
@@ -193,6 +194,16 @@ const emitters: { readonly [T in EventType]: Act } = {
   ),
   "agent.orphaned": Effect.flatMap(courier, ({ id }) =>
     agents((service) => service.disown(id, { reason: "Ada left" }, writer))
+  ),
+  mcp_manifest_changed: Effect.flatMap(courier, ({ id }) =>
+    Effect.forEach(["Pays Ada.", "Pays Bob."], (description) =>
+      ToolServers.use((servers) =>
+        servers.upload(
+          { agent_id: id, tool_server: "bank", manifest: { tools: [{ name: "pay", description }] } },
+          writer
+        )
+      )
+    )
   ),
   "agent.identity_attested": Effect.flatMap(courier, ({ id }) =>
     Identities.use((service) => service.attach(id, { signed_card: card }, writer))

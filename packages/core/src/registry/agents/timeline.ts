@@ -147,6 +147,10 @@ const sentences: { readonly [kind: string]: (body: JsonObject) => string } = {
   "envelope.withdrawn": () => "Envelope withdrawn.",
   "eval.recorded": ({ failed, passed, verdict }) =>
     `Eval run recorded: ${passed} passed, ${failed} failed${verdict === undefined ? "" : `, ${verdict}`}.`,
+  "mcp.manifest_seen": ({ state, tool_server, tools }) =>
+    `List of ${tools} tools of ${tool_server ?? "a server"} seen: ${state}.`,
+  "mcp.manifest_changed": ({ severity, tools }) => `Tool list changed: ${tools} tools, severity ${severity}.`,
+  "finding.resolved": ({ resolution }) => `Finding ${resolution}.`,
   "standing_approval.proposed": ({ count, expires_at }) =>
     `Standing approval of up to ${count} evaluations proposed, until ${expires_at}.`,
   "standing_approval.granted": () => "Standing approval granted.",

@@ -48,6 +48,7 @@ import { planSettle } from "./plan-settle.ts"
 import { planWitness } from "./plan-witness.ts"
 import { type PartReaders, partsShown } from "./parts-shown.ts"
 import { receiptsOut } from "./receipts.ts"
+import { ToolLists } from "./tool-lists.ts"
 import { counter } from "../../foundation/metrics.ts"
 import { recordHash } from "../../foundation/record-hash.ts"
 
@@ -135,6 +136,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
       const storage = yield* Storage
       const { originTag } = yield* Chain
       const crypto = yield* EvidenceCrypto
+      const toolLists = yield* ToolLists
       const inForce = inForceReader(storage)
       const findDecision = decisionFinder(storage, originTag)
       const reads = decisionReads(storage, originTag)
@@ -200,7 +202,27 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
             }),
             Effect.map((receipt) => receiptsOut(originTag, decisions, receipt))
           )
+        ).pipe(
+          Effect.tap(({ receipts }) =>
+            decisions.some(({ kind }) => kind === "tool_list")
+              ? listed(agentId, decisions, receipts, writer)
+              : Effect.void
+          )
         )
+
+      /** Hands on the lists of tools among decisions. A client that gets no answer sends them again. */
+      const listed = Effect.fnUntraced(function* (
+        agentId: string,
+        decisions: ReadonlyArray<DecisionIn>,
+        receipts: ReceiptsOut["receipts"],
+        writer: Writer
+      ): Effect.fn.Return<void, ReadFault> {
+        for (const [index, decision] of decisions.entries()) {
+          if (decision.kind !== "tool_list" || decision.status !== "ok" || decision.result === undefined) continue
+          const { decision_id: decisionId, seq } = receipts[index]!
+          yield* toolLists.witnessed({ agentId, decisionId, seq, decision }, writer)
+        }
+      })
 
       const settle: CaptureApi["settle"] = (decisionId, given, writer, scope = everyUnit) =>
         Effect.suspend(() => {

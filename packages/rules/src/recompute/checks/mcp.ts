@@ -1,0 +1,283 @@
+/**
+ * Recomputes what was recorded of tool servers: digests and root of each list, what it is to those before it, and each
+ * finding. Spec: decision 0072.
+ */
+import { canonicalize, type Crypto, inOneGo, parseDecisionId } from "@flyball/evidence"
+import type { Known } from "../../mcp/diff.ts"
+import {
+  digestsOut,
+  type Manifest,
+  type ManifestDigests,
+  readDigests,
+  readManifest,
+  rootOf
+} from "../../mcp/manifest.ts"
+import { changesOut, placeList, type PlacedList } from "../../mcp/place.ts"
+import {
+  baselineOf,
+  findingOf,
+  findingResolved,
+  type McpFindingDocument,
+  type McpServerDocument,
+  mcpServerId,
+  serverAfter,
+  serverPinned
+} from "../../mcp/state.ts"
+import { partMembers, partValue } from "../../records/part-json.ts"
+import type { Json, JsonMap, ReplayRecord } from "../../records/record.ts"
+import { problem, type Problem } from "../recompute-verdict.ts"
+
+/** Most bytes of lists that are kept for later comparisons. The oldest are dropped. */
+const MAX_KEPT_BYTES = 33_554_432
+
+interface List {
+  readonly seq: number
+  readonly digests: ManifestDigests | null
+  /** Null: erased. Undefined: not shown, or dropped. */
+  manifest: Manifest | null | undefined
+  bytes: number
+}
+
+/** The finding that the next record must be. */
+interface Expected {
+  readonly seq: number
+  readonly body: JsonMap
+  readonly placed: PlacedList
+  /** Whether severity and signals are known. */
+  readonly isWhole: boolean
+}
+
+/** The tool servers of a chain up to a record. It grows with servers and their lists, and keeps the newest texts. */
+export class McpJudge {
+  readonly #sha256: Crypto["sha256"]
+  readonly #fromGenesis: boolean
+  readonly #orgUnitOf: (agentId: string) => string | null | undefined
+  readonly #servers = new Map<string, McpServerDocument>()
+  readonly #lists = new Map<string, List>()
+  readonly #findings = new Map<string, McpFindingDocument>()
+  readonly #found = new Set<string>()
+  /** Seqs of decisions of kind `tool_list`. */
+  readonly #listings = new Set<number>()
+  #keptBytes = 0
+  #expected: Expected | null = null
+
+  /** `orgUnitOf`: the digest of an agent's org unit by the records before; undefined: not known. */
+  constructor(
+    sha256: Crypto["sha256"],
+    fromGenesis: boolean,
+    orgUnitOf: (agentId: string) => string | null | undefined
+  ) {
+    this.#sha256 = sha256
+    this.#fromGenesis = fromGenesis
+    this.#orgUnitOf = orgUnitOf
+  }
+
+  /** Judges a record that matches the catalogue, and keeps it. */
+  take(record: ReplayRecord): Problem | null {
+    const expected = this.#expected
+    this.#expected = null
+    const { body, kind, seq } = record
+    if (kind === "decision.witnessed") {
+      if (body["kind"] === "tool_list") this.#listings.add(seq)
+      return missing(expected)
+    }
+    if (kind === "mcp.manifest_changed") return this.#changed(record, expected)
+    const own = this.#own(record)
+    return missing(expected) ?? own
+  }
+
+  #own(record: ReplayRecord): Problem | null {
+    const { body, kind } = record
+    if (kind === "mcp.manifest_seen") return this.#seen(record)
+    if (kind === "mcp.pinned") return this.#pinned(body)
+    if (kind === "finding.resolved") return this.#resolved(body)
+    if (kind === "part.erased" && body["name"] === "manifest")
+      for (const list of this.#lists.values()) if (list.seq === body["seq"]) list.manifest = null
+    return null
+  }
+
+  /** Forgets what the next record must be: it cannot be read. */
+  forget(): void {
+    this.#expected = null
+  }
+
+  #seen({ body, parts, seq }: ReplayRecord): Problem | null {
+    const [id, root] = [String(body["server_id"]), String(body["root"])]
+    const coverage = body["coverage"] === "partial" ? "partial" : "complete"
+    const server = this.#servers.get(id) ?? null
+    const key = `${id} ${root}`
+    const read = this.#read(body, parts)
+    if (!("list" in read)) {
+      this.#servers.set(id, serverAfter(server, body))
+      return read
+    }
+    const { list } = read
+    const known = list ?? this.#lists.get(key) ?? null
+    if (list !== null) this.#keep(key, { ...list, seq })
+    const found = this.#reference(body) ?? this.#placed(server, known, { body, coverage, seq })
+    this.#servers.set(id, serverAfter(server, body))
+    return found
+  }
+
+  /** The list of a record, checked against its digests; null where it is the last one again. */
+  #read(body: JsonMap, parts: ReplayRecord["parts"]): { readonly list: Omit<List, "seq"> | null } | Problem {
+    const kept = partMembers(parts.get("mcp_digests"))
+    if (kept.state === "absent") {
+      if (body["state"] !== "unchanged") return wrong("The record has no digests, and its list is not the last again.")
+      return { list: null }
+    }
+    const part = parts.get("manifest")
+    const bytes = part?.state === "present" ? part.bytes : null
+    const manifest = bytes === null ? undefined : inOneGo(readManifest(bytes, this.#sha256))
+    const digests = kept.state === "known" ? readDigests(kept.members) : null
+    if (kept.state === "known" && digests === null) return wrong("The part mcp_digests is not as a service writes it.")
+    if (manifest !== undefined) {
+      if (manifest.root !== body["root"]) return wrong(`The root of the list is ${manifest.root}.`)
+      if ((manifest.unread ?? undefined) !== body["unread"]) return wrong(`Why it is not read: ${manifest.unread}.`)
+      if (manifest.duplicates.length !== (body["duplicates"] ?? 0))
+        return wrong(`The list has ${manifest.duplicates.length} names more than once.`)
+      if (digests !== null && canonicalize(digestsOut(manifest.digests)) !== canonicalize(digestsOut(digests)))
+        return wrong("The digests are not those of the list.")
+    }
+    const said = manifest?.digests ?? digests
+    if (said !== null && body["unread"] === undefined) {
+      if (rootOf(said, this.#sha256) !== body["root"]) return wrong("The root is not that of the digests.")
+      if (said.tools.length !== body["tools"]) return wrong(`The list has ${said.tools.length} tools.`)
+    }
+    return { list: { digests: said, manifest, bytes: bytes?.length ?? 0 } }
+  }
+
+  #reference(body: JsonMap): Problem | null {
+    const [agentId, listing, unit] = [String(body["agent_id"]), String(body["listing_id"]), body["org_unit_digest"]]
+    const id = mcpServerId(
+      String(body["transport"]),
+      String(body["address_digest"]),
+      typeof unit === "string" ? unit : null,
+      this.#sha256
+    )
+    if (id !== body["server_id"]) return wrong(`The server of this address and org unit is ${id}.`)
+    const known = this.#orgUnitOf(agentId)
+    if (known !== undefined && known !== (unit ?? null))
+      return problem("reference_mismatch", `${agentId} is of another org unit.`)
+    const decision = listing.startsWith("dec_") ? parseDecisionId(listing) : null
+    return this.#fromGenesis && decision !== null && !this.#listings.has(decision.seq)
+      ? problem("reference_mismatch", `No record before it witnesses the list ${listing}.`)
+      : null
+  }
+
+  #placed(
+    server: McpServerDocument | null,
+    list: Omit<List, "seq"> | null,
+    { body, coverage, seq }: { readonly body: JsonMap; readonly coverage: "complete" | "partial"; readonly seq: number }
+  ): Problem | null {
+    if (server === null && !this.#fromGenesis) return withheld("Earlier lists of the server are not shown.")
+    const key = `${String(body["server_id"])} ${String(body["root"])}`
+    const baseline = server === null ? null : this.#baseline(server)
+    const digests = list?.digests ?? null
+    if (digests === null || baseline === undefined) return withheld("The digests of the list are not shown.")
+    const isUnread = body["unread"] !== undefined
+    const manifest = list?.manifest ?? shell(digests, String(body["root"]), isUnread)
+    const placed = placeList(server, baseline?.known ?? null, manifest, coverage, this.#found.has(key))
+    const isWhole = (list?.manifest !== undefined || isUnread) && baseline?.isWhole !== false
+    if (placed.state !== body["state"]) return wrong(`The list is ${placed.state} to those before it.`)
+    if (placed.state === "first" && !isWhole) return withheld("The texts of the list are not shown.")
+    if (placed.trusted !== body["trusted"])
+      return wrong(`The list ${placed.trusted ? "counts" : "does not count"} as approved.`)
+    if (placed.diff !== null) {
+      this.#found.add(key)
+      this.#expected = { seq, body, placed, isWhole }
+    }
+    return null
+  }
+
+  /** The list that a new one is compared with; undefined where it is not known. */
+  #baseline(server: McpServerDocument): { readonly known: Known; readonly isWhole: boolean } | undefined {
+    const { root } = baselineOf(server).list
+    const id = mcpServerId(server.transport, server.addressDigest, server.orgUnitDigest, this.#sha256)
+    const list = this.#lists.get(`${id} ${root}`)
+    if (list === undefined || list.digests === null) return undefined
+    return {
+      known: { digests: list.digests, manifest: list.manifest ?? null },
+      isWhole: list.manifest !== undefined
+    }
+  }
+
+  #changed({ body, parts }: ReplayRecord, expected: Expected | null): Problem | null {
+    const id = String(body["finding_id"])
+    this.#found.add(`${String(body["server_id"])} ${String(body["root"])}`)
+    if (this.#findings.has(id)) return problem("reference_mismatch", `${id} was given before.`)
+    this.#findings.set(id, findingOf(body))
+    if (expected === null)
+      return this.#fromGenesis
+        ? wrong("The list before it is no change.")
+        : withheld("The list before it is not judged.")
+    const { placed } = expected
+    for (const member of ["agent_id", "listing_id", "root", "server_id", "writer"])
+      if (body[member] !== expected.body[member]) return wrong(`${member} is that of another list.`)
+    const said = {
+      against: placed.against,
+      before_root: placed.beforeRoot ?? undefined,
+      tools: placed.diff!.tools,
+      layers: placed.diff!.layers.join(" "),
+      ...(expected.isWhole ? { severity: placed.diff!.severity } : {})
+    }
+    for (const [member, value] of Object.entries(said)) {
+      const recorded = member === "layers" ? (body["layers"] as ReadonlyArray<string>).join(" ") : body[member]
+      if (recorded !== value) return wrong(`${member} is ${String(value)}; the record says ${String(recorded)}.`)
+    }
+    if (!expected.isWhole) return withheld("The texts of the lists are not shown.")
+    const part = partValue(parts.get("mcp_changes"))
+    if (part.state !== "known") return withheld("The changes are not shown.")
+    return canonicalize(part.value) === canonicalize(changesOut(placed.diff!) as Json)
+      ? null
+      : wrong("The changes are not those of the lists.")
+  }
+
+  #pinned(body: JsonMap): Problem | null {
+    const id = String(body["server_id"])
+    const server = this.#servers.get(id)
+    if (server === undefined)
+      return this.#fromGenesis ? problem("reference_mismatch", `No record before it has a list of ${id}.`) : null
+    this.#servers.set(id, serverPinned(server, body))
+    return this.#lists.has(`${id} ${String(body["root"])}`) || !this.#fromGenesis
+      ? null
+      : problem("reference_mismatch", `No record before it has the list ${String(body["root"])} of ${id}.`)
+  }
+
+  #resolved(body: JsonMap): Problem | null {
+    const id = String(body["finding_id"])
+    const finding = this.#findings.get(id)
+    if (finding === undefined)
+      return this.#fromGenesis ? problem("reference_mismatch", `No record before it is the finding ${id}.`) : null
+    this.#findings.set(id, findingResolved(finding, body))
+    return finding.state === "open" ? null : problem("ended_twice", `${id} was resolved before.`)
+  }
+
+  #keep(key: string, list: List): void {
+    this.#lists.delete(key)
+    this.#lists.set(key, list)
+    this.#keptBytes += list.bytes
+    for (const one of this.#lists.values()) {
+      if (this.#keptBytes <= MAX_KEPT_BYTES) return
+      this.#keptBytes -= one.bytes
+      one.bytes = 0
+      if (one.manifest !== null) one.manifest = undefined
+    }
+  }
+}
+
+/** A list of which only the digests are known. */
+const shell = (digests: ManifestDigests, root: string, isUnread: boolean): Manifest => ({
+  digests,
+  root,
+  duplicates: [],
+  values: new Map(),
+  instructions: "",
+  unread: isUnread ? "shape" : null
+})
+
+const missing = (expected: Expected | null): Problem | null =>
+  expected === null ? null : wrong(`The list at ${expected.seq} is a change, and no finding follows it.`)
+
+const wrong = (reason: string): Problem => problem("manifest_mismatch", reason)
+const withheld = (reason: string): Problem => problem("withheld", reason)
