@@ -120,6 +120,11 @@ const draft: fc.Arbitrary<(seq: number) => Draft> = fc.oneof(
       kind: one.kind,
       body: { activation_id: `kil_${seq - one.back}`, instance_id: one.instance }
     })),
+  fc.record({ after, trusted: fc.boolean() }).map((one) => () => ({
+    after: one.after,
+    kind: "mcp.manifest_seen",
+    body: { trusted: one.trusted }
+  })),
   fc.record({ after, expires: fc.constantFrom(500, 2_000, 40_000) }).map((one) => (seq: number) => ({
     after: one.after,
     kind: "review.opened",
@@ -179,7 +184,8 @@ const givenParams: { readonly [metric: string]: ReadonlyArray<{ readonly [name: 
   heartbeat_missing: [{ max_silence_ms: 1_000 }],
   kill_ack_missing: [{ max_ms: 1_000 }],
   review_overturn_rate: [{ window_ms: WINDOW, min_samples: 2, threshold_bp: 5_000 }],
-  review_backlog: [{ max_open: 1 }]
+  review_backlog: [{ max_open: 1 }],
+  mcp_manifest_changed: [{ window_ms: WINDOW, max_count: 2 }]
 }
 
 const read = (name: string, params: object): Params => {
@@ -201,7 +207,8 @@ const limits: { readonly [metric: string]: (value: string, params: Params) => bo
   heartbeat_missing: (value, params) => Number(value) > Number(params["max_silence_ms"]),
   kill_ack_missing: (value, params) => Number(value) > Number(params["max_ms"]),
   review_overturn_rate: (value, params) => over(value, params),
-  review_backlog: (value, params) => Number(value) > Number(params["max_open"])
+  review_backlog: (value, params) => Number(value) > Number(params["max_open"]),
+  mcp_manifest_changed: (value, params) => Number(value) >= Number(params["max_count"])
 }
 const over = (value: string, params: Params): boolean => {
   const [part, whole] = value.split("/").map(Number)

@@ -9,6 +9,7 @@ import { effectMissingRate } from "./metrics/effect-missing-rate.ts"
 import { errorRate } from "./metrics/error-rate.ts"
 import { heartbeatMissing } from "./metrics/heartbeat-missing.ts"
 import { killAckMissing } from "./metrics/kill-ack-missing.ts"
+import { mcpManifestChanged } from "./metrics/mcp-manifest-changed.ts"
 import { ownerOrphaned } from "./metrics/owner-orphaned.ts"
 import { repeatAction } from "./metrics/repeat-action.ts"
 import { reviewBacklog } from "./metrics/review-backlog.ts"
@@ -34,6 +35,7 @@ export const breakerMetrics: ReadonlyArray<Metric> = [
   reviewOverturnRate,
   reviewBacklog,
   driftScore,
+  mcpManifestChanged,
   chainVerification
 ]
 
@@ -44,7 +46,6 @@ export const unavailableMetrics: ReadonlyArray<UnavailableMetric> = [
     about: "The tenth percentile of a confidence signal.",
     lacks: "a signal that records show: signals of evaluations are erasable parts"
   },
-  { name: "mcp_manifest_changed", about: "Findings about tool servers.", lacks: "tool-server screening" },
   { name: "envelope_lag", about: "How long a client acted on an older version.", lacks: "decisions of client caches" }
 ]
 

@@ -55,6 +55,7 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
     "breaker",
     "policy:agent_request",
     "policy:drift",
+    "policy:mcp",
     "policy:orphan",
     "policy:recert",
     "system:channel"

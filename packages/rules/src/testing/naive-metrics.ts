@@ -155,6 +155,14 @@ export const naiveMetrics: { readonly [metric: string]: NaiveMetric } = {
     const run = within.slice(last + 1)
     return { value: String(run.length), ...span(run) }
   },
+  mcp_manifest_changed: (_, records, { ms }) => {
+    const within = inside(
+      records.filter(({ body, kind }) => kind === "mcp.manifest_seen" && body["trusted"] === false),
+      ms,
+      WINDOW
+    )
+    return { value: String(within.length), ...span(within) }
+  },
   effect_missing_rate: (_, records, { ms }) => {
     const within = inside(
       records.filter(({ body, kind }) => kind === "evaluation.made" && String(body["outcome"]).startsWith("allow")),
@@ -178,7 +186,7 @@ export const naiveMetrics: { readonly [metric: string]: NaiveMetric } = {
   },
   heartbeat_missing: (_, records, { ms }, start) => {
     const last = records.findLast(
-      ({ kind }) => !/^(meter\.voided|kill\.activated|kill\.expected|kill\.released|review\..*)$/.test(kind)
+      ({ kind }) => !/^(mcp\.manifest_seen|meter\.voided|kill\.activated|kill\.expected|kill\.released|review\..*)$/.test(kind)
     )
     return { value: String(Math.max(0, ms - (last?.atMs ?? start.atMs))), ...span(last === undefined ? [] : [last]) }
   },

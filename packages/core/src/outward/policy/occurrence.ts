@@ -18,6 +18,7 @@ export const policyEvents = [
   "drift.alarmed",
   "kill.activated",
   "kill.requested",
+  "mcp_manifest_changed",
   "review.opened"
 ] as const satisfies ReadonlyArray<EventType>
 
@@ -27,28 +28,28 @@ export interface Occurrence {
   readonly target: KillTarget
   /** Description of the occurrence, without names of people. */
   readonly what: string
-  /** A job suspended the agent: the policy may add a response. */
-  readonly suspends: boolean
+  /** The policy may add a response of its own. */
+  readonly adds: boolean
 }
 
 /**
  * Derives the policy trigger from an event; null where the policy has no response to it. A drill is no trigger. An
- * activation that the policy itself added is none either: the suspension before it was reported with it.
+ * activation that the policy itself added is none either: what it was added to was reported with it.
  */
 export const occurrenceOf = ({ data, type }: StoredEvent): Occurrence | null => {
   const of = (trigger: PolicyTrigger, what: string, more: Partial<Occurrence> = {}): Occurrence => ({
     trigger,
     what,
     target: { type: "agent", id: String(data["agent_id"]) },
-    suspends: false,
+    adds: false,
     ...more
   })
   switch (type) {
     case "agent.suspended":
       return data["reason"] === "orphan_grace"
-        ? of("orphan", "was suspended: it had no owner for a week", { suspends: true })
+        ? of("orphan", "was suspended: it had no owner for a week", { adds: true })
         : data["reason"] === "recert_overdue"
-          ? of("recert", "was suspended: its recertification is overdue", { suspends: true })
+          ? of("recert", "was suspended: its recertification is overdue", { adds: true })
           : null
     // One that activated something is reported by that activation.
     case "breaker.tripped":
@@ -63,6 +64,11 @@ export const occurrenceOf = ({ data, type }: StoredEvent): Occurrence | null => 
       return data["activation_id"] === null
         ? of("agent_request", "requested to be stopped and was not: an operator decides")
         : null
+    // What came or went, and what no model reads, is reported and stops nobody.
+    case "mcp_manifest_changed":
+      return of("mcp", `saw a tool server that lists other tools (severity ${String(data["severity"])})`, {
+        adds: data["severity"] !== "low"
+      })
     case "review.opened":
       return of("review", `waits for people: an action needs a review until ${String(data["expires_at"])}`)
     case "kill.activated": {
@@ -85,9 +91,9 @@ const byPolicy: { readonly [writer: string]: PolicyTrigger } = {
   "policy:drift": "drift"
 }
 
-const ownActor = /^policy:(orphan|recert)$/
+const ownActor = /^policy:(mcp|orphan|recert)$/
 
-/** Writer of an activation that a row of the policy adds to a suspension. */
+/** Writer of an activation that a row of the policy adds by itself. */
 export const policyActor = (trigger: PolicyTrigger): string => `policy:${trigger}`
 
 /** Maximum number of letters for one event. Further owners get none; the webhook event lists all. */

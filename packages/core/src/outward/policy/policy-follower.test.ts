@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing"
 import { systemHost as writer } from "../../foundation/writer.ts"
 import { suspendDue } from "../../registry/agents/clock.ts"
 import { Agents } from "../../registry/agents/service.ts"
+import { ToolServers } from "../../screens/mcp/service.ts"
 import { Storage, type StorageApi } from "../../storage/port.ts"
 import { governorWorld } from "../../testing/governor-world.ts"
 import { Breakers } from "../../verdicts/breakers/service.ts"
@@ -175,6 +176,31 @@ describe("the follower of the response policy", () => {
       assert.deepStrictEqual((yield* Replay.use(({ check }) => check)).differences, [])
     }).pipe(Effect.provide(worldOf(there)))
   })
+
+  it.effect("stops an agent that saw a tool server change, where a row says so, and for no tool that only came", () =>
+    Effect.gen(function* () {
+      const { id } = yield* register("courier")
+      yield* policy(row({ trigger: "mcp", response: "drain" }))
+      const list = (...descriptions: ReadonlyArray<string>) =>
+        ToolServers.use((servers) =>
+          servers.upload(
+            {
+              agent_id: id,
+              manifest: { tools: descriptions.map((description, at) => ({ name: `t${at}`, description })) }
+            },
+            writer
+          )
+        )
+      const status = Kill.use((kill) => kill.status({ type: "agent", id }))
+      yield* list("Pays.")
+      yield* list("Pays.", "Reads.")
+      yield* followPolicy(false, 0)
+      assert.deepInclude(yield* status, { response: null })
+      yield* list("Pays twice.", "Reads.")
+      yield* followPolicy(false, 0)
+      assert.deepInclude(yield* status, { response: "drain" })
+    }).pipe(Effect.provide(worldOf(outside())))
+  )
 
   it.effect("forgets a letter whose reader neither owns an agent nor is named any more", () => {
     const there = outside()

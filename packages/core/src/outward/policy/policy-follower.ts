@@ -1,12 +1,12 @@
 /**
  * Does what the response policy says of events: writes to owners and to those whom a row names, and adds a response to
- * a suspension.
+ * a suspension or a finding about a tool server.
  *
  * It reads the events of the outbox behind a cursor, so that an event is followed once, whatever happens to a process
  * between the event and the letters. Runs in every process, works in the one that holds the lease. Spec: api.md
  * "bounded autonomy"; decision 0046.
  */
-import { besideSuspension, responseFor } from "@flyball/rules"
+import { besideSuspension, responseFor, suspendingTriggers } from "@flyball/rules"
 import { Clock, Effect, Layer, Option, Queue } from "effect"
 import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
@@ -57,7 +57,7 @@ export const followPolicy = Effect.fnUntraced(function* (
   })
   for (const event of events) {
     const occurrence = occurrenceOf(event)
-    if (occurrence !== null && occurrence.suspends) yield* addResponse(storage, occurrence)
+    if (occurrence !== null && occurrence.adds) yield* addResponse(storage, occurrence)
     yield* commitWithRetry(storage, follow(storage, event, occurrence, writes))
   }
   return events.length
@@ -90,7 +90,7 @@ const follow = Effect.fnUntraced(function* (
 const agentsOf = (storage: StorageApi, { target }: Occurrence): Effect.Effect<ReadonlyArray<StoredAgent>, ReadFault> =>
   Effect.map(reachedBy(storage, target), ({ agents }) => agents)
 
-/** The response that a row adds to a suspension, once: while one stands, another is not added. */
+/** The response that a row adds to a suspension or a finding, once: while one stands, another is not added. */
 const addResponse = (storage: StorageApi, { target, trigger }: Occurrence) => {
   const actor = policyActor(trigger)
   return Kill.use((kill) =>
@@ -102,7 +102,8 @@ const addResponse = (storage: StorageApi, { target, trigger }: Occurrence) => {
         const { body, id, version } = storedAgent(document)
         const { expects, policy } = yield* policyToActBy(storage)
         const row = responseFor(policy, { id, tier: body.autonomyTier, orgUnit: body.orgUnit }, trigger)
-        if (row === null || row.response === "notify" || !besideSuspension.has(row.response)) return null
+        if (row === null || row.response === "notify") return null
+        if (suspendingTriggers.has(trigger) && !besideSuspension.has(row.response)) return null
         if (live.some((one) => one.body.targetId === id && one.body.actor === actor)) return null
         return {
           response: row.response,

@@ -4,11 +4,13 @@ import type { DecisionIn, McpScreenOut } from "@flyball/contract"
 import { Effect } from "effect"
 import { unitScope } from "../../foundation/scope.ts"
 import { Erasure } from "../../outward/erasure/service.ts"
+import { followPolicy } from "../../outward/policy/policy-follower.ts"
 import { Replay } from "../../outward/replay/service.ts"
 import { Storage } from "../../storage/port.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { ann, key } from "../../verdicts/evaluations/testing/refunds.ts"
 import { Capture } from "../../verdicts/capture/service.ts"
+import { ResponsePolicies } from "../../verdicts/response-policy/service.ts"
 import { type Altered, alteredLife, LEFT_OUT, says } from "../../verdicts/kill/testing/altered.ts"
 import { ToolServers } from "./service.ts"
 
@@ -212,6 +214,9 @@ const altered = alteredLife(
     yield* listed(id, weather(rugPull.after))
     const [finding] = (yield* screened).findings
     yield* servers.resolve(finding!.id, { resolution: "rejected" }, ann)
+    const rows = [{ scope: "default", trigger: "mcp", response: "halt", notify: [] }] as const
+    yield* ResponsePolicies.use((policies) => policies.set(rows, ann))
+    yield* followPolicy(false, 0)
   })
 )
 
@@ -243,6 +248,8 @@ describe("replay of tool servers", () => {
       ["finding.resolved", 0, says({ finding_id: `fnd_${"0".repeat(26)}` })],
       "reference_mismatch"
     ],
+    ["a milder response than the policy's", ["kill.activated", 0, says({ response: "drain" })], "response_mismatch"],
+    ["a response to no finding", ["mcp.manifest_changed", 0, says({ severity: "low" })], "response_mismatch"],
     ["a list that no decision brought", ["decision.witnessed", 0, LEFT_OUT], "reference_mismatch"],
     ["a server of another address", ["mcp.manifest_seen", 0, says({ address_digest: digest })], "manifest_mismatch"],
     ["texts that are not shown", ["mcp.manifest_seen", 2, { hides: "manifest" }], "withheld"],

@@ -249,7 +249,7 @@ describe("what is refused", () => {
   it.effect("an unknown metric, and one whose source is not built", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* locs({ metric: "luck" }), [["body.metric", "enum"]])
-      for (const metric of ["confidence_floor", "mcp_manifest_changed"])
+      for (const metric of ["confidence_floor", "envelope_lag"])
         assert.deepInclude(yield* problem({ metric }), { _tag: "MetricNotAvailable", metric })
     })
   )

@@ -9,7 +9,8 @@ import {
   besideSuspension,
   type PolicyRow,
   type PolicyTrigger,
-  type ResponsePolicyDocument
+  type ResponsePolicyDocument,
+  suspendingTriggers
 } from "../../response-policy/document.ts"
 import { foldResponsePolicyChanged } from "../../response-policy/fold.ts"
 import { responseFor } from "../../response-policy/response-for.ts"
@@ -21,10 +22,11 @@ import { problem, type Problem } from "../recompute-verdict.ts"
 const BY_REQUEST = "policy:agent_request"
 const BY_DRIFT = "policy:drift"
 
-/** Writers of what a row adds to a suspension of this cause. */
-const bySuspension: {
+/** Writers of what a row adds to a suspension of this cause, or to a finding about a tool server. */
+const adding: {
   readonly [writer: string]: { readonly trigger: PolicyTrigger; readonly cause: string } | undefined
 } = {
+  "policy:mcp": { trigger: "mcp", cause: "mcp_manifest_changed" },
   "policy:orphan": { trigger: "orphan", cause: "orphan_grace" },
   "policy:recert": { trigger: "recert", cause: "recert_overdue" }
 }
@@ -55,8 +57,8 @@ export class ResponseJudge {
   readonly #fromGenesis: boolean
   /** Who registered an agent in this chain. */
   readonly #registrars = new Map<string, string>()
-  /** `agent cause` of suspensions. */
-  readonly #suspended = new Set<string>()
+  /** `agent cause` of suspensions and of findings. */
+  readonly #caused = new Set<string>()
   /** The policy in force; null: not known. */
   #rows: ReadonlyArray<PolicyRow> | null
   /** Seq of the record that set it. */
@@ -112,7 +114,10 @@ export class ResponseJudge {
         if (isOfThisChain) this.#registrars.set(String(body["agent_id"]), String(body["writer"]))
         break
       case "agent.suspended":
-        this.#suspended.add(`${String(body["agent_id"])} ${String(body["reason"])}`)
+        this.#caused.add(`${String(body["agent_id"])} ${String(body["reason"])}`)
+        break
+      case "mcp.manifest_changed":
+        if (body["severity"] !== "low") this.#caused.add(`${String(body["agent_id"])} mcp_manifest_changed`)
         break
       case "kill.requested":
         return missing ?? (isOfThisChain ? this.#requested(body, seq) : null)
@@ -168,7 +173,7 @@ export class ResponseJudge {
     if (body["requested_by"] !== undefined)
       return mismatch(`${id} names a key that requested it; ${writer} is not who answers requests.`)
     if (request !== null) return mismatch(`The request at ${request.seq} is answered by ${writer}.`)
-    const added = bySuspension[writer]
+    const added = adding[writer]
     if (added !== undefined) return this.#added(id, body, target, added)
     if (writer.startsWith("policy:")) return mismatch(`${writer} activates nothing.`)
     if (!writer.startsWith("breaker:")) return null
@@ -240,13 +245,13 @@ export class ResponseJudge {
   ): Problem | null {
     const agentId = String(body["target_id"])
     if (target !== `agent ${agentId}` || body["drill"] !== undefined)
-      return mismatch(`${id} is added to a suspension, and stops more than an agent.`)
-    if (this.#fromGenesis && !this.#suspended.has(`${agentId} ${cause}`))
-      return mismatch(`No record before ${id} suspends ${agentId} as ${cause}.`)
+      return mismatch(`${id} is added for ${cause}, and stops more than an agent.`)
+    if (this.#fromGenesis && !this.#caused.has(`${agentId} ${cause}`))
+      return mismatch(`No record before ${id} says ${cause} of ${agentId}.`)
     const row = this.#rowOf(agentId, trigger)
     if (row === "unknown") return notShown
-    if (row === null || row === "notify" || !besideSuspension.has(row))
-      return mismatch(`The response policy adds nothing to a suspension of ${agentId} as ${cause}.`)
+    if (row === null || row === "notify" || (suspendingTriggers.has(trigger) && !besideSuspension.has(row)))
+      return mismatch(`The response policy adds nothing for ${cause} of ${agentId}.`)
     const writer = String(body["writer"])
     const standing = this.#state.kills.all.find((one) => one.target.id === agentId && one.actor === writer)
     return standing === undefined
