@@ -48,6 +48,7 @@ export type { EvalRecordedBody } from "./kinds/evals.ts"
 export type { ManifestChangedBody, ManifestSeenBody } from "./kinds/mcp.ts"
 export type { EvaluationBody } from "./kinds/envelopes.ts"
 export { isForeignName, isNewForeignName } from "./kinds/foreign-name.ts"
+export { mcpAddressDigest } from "./kinds/mcp-address.ts"
 export type { MemberType } from "./kinds/members.ts"
 export type { BodyMember, KindRow, PartRow } from "./kinds/row.ts"
 

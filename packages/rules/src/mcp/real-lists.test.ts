@@ -166,7 +166,7 @@ describe("a list", () => {
     [{ outputSchema: { type: "object" } }, ["contract"]],
     [{ annotations: { readOnlyHint: true } }, ["hints"]],
     [{ _meta: { version: 2 } }, ["decoration"]]
-  ])("has the layers of %j", (change, layers) => assert.deepStrictEqual(layersOf(change), layers))
+  ])("has the layers of %j", (change, layers) => assert.deepStrictEqual<unknown>(layersOf(change), layers))
 
   it.each([
     [{ annotations: { destructiveHint: false } }, "low"],

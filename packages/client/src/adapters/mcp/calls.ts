@@ -4,6 +4,7 @@
  * Nothing that comes with a call opens it: neither `_meta` nor the `requestState` of a call with several rounds. Each
  * round is a call of its own, and what the client answered in it is part of the action.
  */
+import { mcpAddressDigest } from "@flyball/evidence"
 import type { AgentClient } from "../../client.ts"
 import { ActionDenied } from "../../enforce/denied.ts"
 import { EffectFailed, type Running, sentenceOf } from "../../enforce/guard.ts"
@@ -34,6 +35,11 @@ export type GovernedAgent = HoldOptions["agent"] & Pick<AgentClient, "witness">
 export interface CallOptions {
   /** The name of the tool server in the record; the server's own name for itself is not used. */
   readonly toolServer?: string | undefined
+  /**
+   * How the tool server is reached, by which its lists of tools are compared: a URL, or a command with its arguments.
+   * Left out, it is known by `toolServer`. Only a digest leaves the process.
+   */
+  readonly serverAddress?: string | ReadonlyArray<string> | undefined
   /** Names what belongs together in the record; random where it is left out. */
   readonly runId?: string | undefined
   /** Time for which a call waits for a person. Default 50,000; at most 55,000. Unit: milliseconds. */
@@ -144,13 +150,22 @@ const hasInexactNumber = (value: unknown): boolean =>
 /** Governs the calls of one connection. */
 export const governCalls = (
   agent: GovernedAgent & { readonly reviews?: HoldOptions["reviews"] },
-  { capture = "framework_hook", holdMs, readOnly = [], runId = `mcp-${crypto.randomUUID()}`, toolServer }: CallOptions
+  {
+    capture = "framework_hook",
+    holdMs,
+    readOnly = [],
+    runId = `mcp-${crypto.randomUUID()}`,
+    serverAddress,
+    toolServer
+  }: CallOptions
 ): Calls => {
   const holds: Holds = makeHolds({ agent, reviews: agent.reviews, holdMs })
   const reads = new Set(readOnly)
   const where = { capture, runId, ...(toolServer === undefined ? {} : { toolServer }) }
   const recordedWhere = { capture, run_id: runId, ...(toolServer === undefined ? {} : { tool_server: toolServer }) }
+  const address = addressOf(serverAddress)
   let step = 0
+  let instructions: string | undefined
 
   const tasks = makeTasks()
   const open = new Set<Promise<unknown>>()
@@ -229,6 +244,7 @@ export const governCalls = (
         status: "ok",
         mode: "observed",
         ...recordedWhere,
+        labels: { mcp: { ...address, ...(instructions === undefined ? {} : { instructions }) } },
         args: typeof cursor === "string" ? { cursor } : {},
         result: result as Json
       })
@@ -244,6 +260,10 @@ export const governCalls = (
     },
     answered: async (request, answered) => {
       if (taskMethods.has(request.method)) tasks.answered(request, answered.response, answered.text)
+      if (request.method === "initialize") {
+        const said = answered.response.result?.["instructions"]
+        instructions = typeof said === "string" ? said : undefined
+      }
       if (request.method === "tools/list" && answered.response.result !== undefined)
         await listed(request.params, resultOf(answered))
     },
@@ -256,6 +276,14 @@ export const governCalls = (
       await Promise.all(open)
     }
   }
+}
+
+/** How a server is reached, as the label `mcp` says it. */
+const addressOf = (address: CallOptions["serverAddress"]): { readonly [name: string]: Json } => {
+  if (address === undefined) return {}
+  if (typeof address !== "string") return { transport: "stdio", address_digest: `sha256:${mcpAddressDigest(address)}` }
+  const { origin, pathname } = new URL(address)
+  return { transport: "http", address_digest: `sha256:${mcpAddressDigest(origin + pathname)}` }
 }
 
 /** The request that ends a task, on behalf of the client that began it. */

@@ -3,8 +3,8 @@ import {
   canonicalBytes,
   type Crypto,
   formatInstant,
+  mcpAddressDigest,
   NotCanonical,
-  portableCrypto,
   RawJson,
   readRecord,
   utf8
@@ -210,7 +210,7 @@ const pagesBefore = Effect.fnUntraced(function* (
 /** A server of which nobody says how it is reached: it is known by the name that its client gives it. */
 export const namedAddress = (toolServer: string | null, agentId: string): ServerAddress => ({
   transport: "named" satisfies McpTransport,
-  addressDigest: addressDigestOf(toolServer === null ? ["agent", agentId] : ["name", toolServer]),
+  addressDigest: mcpAddressDigest(toolServer === null ? ["agent", agentId] : ["name", toolServer]),
   toolServer
 })
 
@@ -221,9 +221,3 @@ const mapOf = (value: unknown): JsonMap =>
 
 const listOf = (value: unknown): ReadonlyArray<unknown> =>
   Array.isArray(value) ? (value as ReadonlyArray<unknown>) : []
-
-/** The digest of an address, as clients compute it as well: of the RFC 8785 form. Hex. */
-export const addressDigestOf = (address: string | ReadonlyArray<string>): string =>
-  portableCrypto.sha256Hex(
-    canonicalBytes(typeof address === "string" ? address.normalize("NFC") : address.map((one) => one.normalize("NFC")))
-  )

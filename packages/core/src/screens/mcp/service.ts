@@ -18,7 +18,14 @@ import {
   type McpServer,
   McpServerNotFound
 } from "@flyball/contract"
-import { canonicalBytes, formatInstant, type ManifestChangedBody, parseInstant, readRecord } from "@flyball/evidence"
+import {
+  canonicalBytes,
+  formatInstant,
+  type ManifestChangedBody,
+  mcpAddressDigest,
+  parseInstant,
+  readRecord
+} from "@flyball/evidence"
 import {
   FINDINGS,
   findingResolved,
@@ -44,7 +51,7 @@ import { StorageCorrupt } from "../../storage/faults.ts"
 import { type ChangeSet, type ReadFault, Storage, type StorageApi, type StoredRecord } from "../../storage/port.ts"
 import { ToolLists } from "../../verdicts/capture/tool-lists.ts"
 import { countCalls, type ToolCalls } from "./calls.ts"
-import { addressDigestOf, manifestBytes, namedAddress, readList, recordList, recordWitnessed } from "./lists.ts"
+import { manifestBytes, namedAddress, readList, recordList, recordWitnessed } from "./lists.ts"
 import { lookAlikes } from "./look-alikes.ts"
 import { FINDING_SCOPE, findingKeys } from "./plan-list.ts"
 
@@ -266,9 +273,9 @@ export class ToolServers extends Context.Service<ToolServers, ToolServersApi>()(
           storage,
           {
             ...(address !== null
-              ? { transport: "http", addressDigest: addressDigestOf(address), toolServer }
+              ? { transport: "http", addressDigest: mcpAddressDigest(address), toolServer }
               : command !== null
-                ? { transport: "stdio", addressDigest: addressDigestOf(command), toolServer }
+                ? { transport: "stdio", addressDigest: mcpAddressDigest(command), toolServer }
                 : namedAddress(toolServer, agentId)),
             listingId: yield* newId("mls"),
             agentId,

@@ -37,7 +37,9 @@ export const openSession = (settings: Settings, log: (line: string) => void): Se
     const capture = await captureOf(settings, registered)
     if (capture !== "mediated")
       log("the key was not minted for a gateway: decisions do not say that they were mediated")
-    return governCalls(registered, { toolServer, holdMs, readOnly, capture })
+    const { target } = settings
+    const serverAddress = target.kind === "http" ? target.upstream : [target.command, ...target.args]
+    return governCalls(registered, { toolServer, serverAddress, holdMs, readOnly, capture })
   }
   const calls = (): Promise<Calls> => {
     registering ??= register().catch((cause: unknown) => {

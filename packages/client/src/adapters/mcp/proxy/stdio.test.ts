@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
+import { mcpAddressDigest } from "@flyball/evidence"
 import { Client as ClientV2 } from "@modelcontextprotocol/client"
 import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/stdio"
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js"
@@ -100,6 +101,8 @@ describe("the proxy on stdio", () => {
         ["refund", "tool_call", "denied", "shop"]
       ]
     )
+    const address_digest = `sha256:${mcpAddressDigest([process.execPath, shop])}`
+    assert.deepInclude(decisions()[0].labels.mcp, { transport: "stdio", address_digest })
   })
 
   it("governs a client of the SDK 2", async () => {
