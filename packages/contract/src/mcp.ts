@@ -193,8 +193,8 @@ export const McpScreenOut = Schema.Struct({
     })
   ),
   findings: Schema.Array(McpFinding),
-  /** Names that tools of several servers of an org unit have, or that look alike. */
-  look_alikes: Schema.Array(
+  /** Names that tools of several servers of an org unit have, or names that a reader takes for one. */
+  similar_names: Schema.Array(
     Schema.Struct({ tools: Schema.Array(Schema.Struct({ server_id: Schema.String, tool: Schema.String })) })
   ),
   totals: Schema.Struct({

@@ -166,7 +166,9 @@ export interface BehaviorClient extends ClientOf<typeof rows.behavior> {}
  */
 export interface EvalsClient extends ClientOf<typeof rows.evals> {}
 
-/** Tool servers, and findings about their lists. Spec: document 1 section 4, GET /fairness/mcp-screen; decision 0072. */
+/**
+ * Tool servers, and findings about their lists. Spec: document 1 section 4, GET /fairness/mcp-screen; decision 0072.
+ */
 export interface McpClient extends ClientOf<typeof rows.mcp> {}
 
 /** The tokens of agents that call the HTTP API of this governor. Spec: document 1 section 5; decision 0037. */

@@ -76,9 +76,9 @@ export const mcpKinds: ReadonlyArray<KindRow> = [
   {
     kind: "mcp.manifest_seen",
     about:
-      "An agent saw a list of tools, or a person sent one. `listing_id` is the decision that witnessed it, or an id of " +
-      "its own. `server_id` is SHA-256 over transport, address digest and org unit digest, its first 16 bytes. `root` " +
-      "is the RFC 6962 root over the digests of the tools; `trusted` says whether the list counts as approved. " +
+      "An agent saw a list of tools, or a person sent one. `listing_id` is the decision that witnessed it, or an id " +
+      "of its own. `server_id` is SHA-256 over transport, address digest and org unit digest, its first 16 bytes. " +
+      "`root` is the RFC 6962 root over the digests of the tools; `trusted`: whether the list counts as approved. " +
       "The parts are absent where the list is the last one again.",
     body: seen,
     parts: [
@@ -93,7 +93,7 @@ export const mcpKinds: ReadonlyArray<KindRow> = [
   {
     kind: "mcp.manifest_changed",
     about:
-      "A list differs from the one that counts as approved, or a first list has signals of poisoning; it stands in the " +
+      "A list differs from the one that counts as approved, or a first list has signals of poisoning. It is in the " +
       "same commit, behind the list's record. `tools` changed, in `layers`.",
     body: changed,
     parts: [

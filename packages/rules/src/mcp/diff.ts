@@ -84,7 +84,8 @@ const MAX_PLACE = 300
 /**
  * Finds the tools that changed.
  *
- * - `isComplete`: whether each list is all that its server lists. Tools that only an incomplete list lacks are no change.
+ * - `isComplete`: whether each list is all that its server lists. Tools that only an incomplete list lacks are no
+ *   change.
  */
 export const changesOf = (
   before: ManifestDigests,
@@ -141,8 +142,9 @@ export interface Known {
 }
 
 /**
- * Weighs the changes of a list. `before` null: the list is seen for the first time, and only tools with two independent
- * signals, with hidden characters, or with the name of another are named. Without the texts before, all of a changed tool's texts are new.
+ * Weighs the changes of a list. `before` null: the list is seen for the first time, and only tools with two
+ * independent signals, with hidden characters, or with the name of another are named. Without the texts before, all of
+ * a changed tool's texts are new.
  */
 export const diffOf = (
   before: Known | null,
@@ -230,8 +232,11 @@ const loosened = (before: string, after: string): boolean =>
   (before.startsWith("R") && !after.startsWith("R")) || (before.startsWith("wd") && after.startsWith("wD"))
 
 /** Names of parameters that ask the model for text of its own. */
-const freeText =
-  /^(?:side_?notes?|notes?|context|memo|comments?|remarks?|metadata|debug(?:_info)?|feedback|conversation|history|thoughts?|reasoning|summary|system_prompt)$/i
+const freeText = new RegExp(
+  "^(?:side_?notes?|notes?|context|memo|comments?|remarks?|metadata|debug(?:_info)?|feedback|conversation|history|" +
+    "thoughts?|reasoning|summary|system_prompt)$",
+  "i"
+)
 
 /** Whether a parameter of such a name became required. */
 const asksForText = (before: JsonMap, after: JsonMap): boolean => {

@@ -37,45 +37,76 @@ const MAX_EACH = 3
 const GAP = "[^.!?]{0,60}?"
 const NOT = "(?:do not|don['\u2019]t|never|must not|should not|shouldn['\u2019]t|without|avoid)"
 
+/** Any of these expressions. */
+const any = (...parts: ReadonlyArray<string>): RegExp => new RegExp(parts.join("|"), "giu")
+
 const expressions: ReadonlyArray<readonly [SignalRule, RegExp]> = [
   [
     "pseudo_tag",
-    /<[ /]{0,2}(?:important|hidden|system|secret|instructions?|admin|critical|override|sidenote|assistant|private)[^<>\n]{0,40}>|<!--|\[\/?(?:inst|system|important|hidden)\]/giu
+    any(
+      "<[ /]{0,2}(?:important|hidden|system|secret|instructions?|admin|critical|override|sidenote|assistant|private)" +
+        "[^<>\\n]{0,40}>",
+      "<!--",
+      "\\[\\/?(?:inst|system|important|hidden)\\]"
+    )
   ],
   [
     "conceal",
-    new RegExp(
-      `\\b${NOT}\\b(?:[^.!?]{0,24}?\\b)?(?:mention|mentioning|tell|telling|inform|informing|notify|reveal|disclos\\w{1,4}|alert)\\b` +
-        `|\\b(?:silently|secretly|covertly|quietly)\\b${GAP}\\b(?:send|read|copy|include|forward|upload|add|collect)\\b`,
-      "giu"
+    any(
+      `\\b${NOT}\\b(?:[^.!?]{0,24}?\\b)?` +
+        "(?:mention|mentioning|tell|telling|inform|informing|notify|reveal|disclos\\w{1,4}|alert)\\b",
+      `\\b(?:silently|secretly|covertly|quietly)\\b${GAP}\\b(?:send|read|copy|include|forward|upload|add|collect)\\b`
     )
   ],
   [
     "secret_path",
-    /(?:~|\/root|\/home\/[\w.-]{1,32}|\$HOME)?\/\.(?:ssh|aws|cursor|gnupg|kube|docker|npmrc|netrc|config\/gcloud)\b|\bid_(?:rsa|ed25519|ecdsa)\b|\/etc\/(?:passwd|shadow|sudoers)\b|\b(?:system|internal|company|confidential|secret)s?:\/\/[\w./-]{1,80}|(?:^|[\s"'`(/*])\.env\b|\bmcp\.json\b|\*\.(?:pem|key)\b/giu
+    any(
+      "(?:~|\\/root|\\/home\\/[\\w.-]{1,32}|\\$HOME)?" +
+        "\\/\\.(?:ssh|aws|cursor|gnupg|kube|docker|npmrc|netrc|config\\/gcloud)\\b",
+      "\\bid_(?:rsa|ed25519|ecdsa)\\b",
+      "\\/etc\\/(?:passwd|shadow|sudoers)\\b",
+      "\\b(?:system|internal|company|confidential|secret)s?:\\/\\/[\\w./-]{1,80}",
+      "(?:^|[\\s\"'`(/*])\\.env\\b",
+      "\\bmcp\\.json\\b",
+      "\\*\\.(?:pem|key)\\b"
+    )
   ],
   [
     "precondition",
-    new RegExp(
-      `\\b(?:call|use|run|invoke|execute) this(?: tool| function)?(?: first)?\\b${GAP}\\bbefore\\b${GAP}\\b(?:any|all|every|each|other)\\b` +
-        `|\\b(?:before|when|whenever|prior to|if)\\b[^.!?<>]{0,100}?\\b(?:this|any|other|the query)\\b[^.!?<>]{0,100}?\\b(?:you )?must\\b[^.!?]{0,24}?\\b(?:first|access|read|include|call|send)\\b` +
-        `|\\bbefore (?:using|calling|invoking|running|providing) (?:this|any|other|another)\\b[^.!?]{0,40}?,[^.!?]{0,24}?\\b(?:read|access|fetch|send|include|call)\\b` +
-        `|\\botherwise (?:the|this) tool (?:will|does|won|can)\\b`,
-      "giu"
+    any(
+      "\\b(?:call|use|run|invoke|execute) this(?: tool| function)?(?: first)?\\b" +
+        `${GAP}\\bbefore\\b${GAP}\\b(?:any|all|every|each|other)\\b`,
+      "\\b(?:before|when|whenever|prior to|if)\\b[^.!?<>]{0,100}?\\b(?:this|any|other|the query)\\b[^.!?<>]{0,100}?" +
+        "\\b(?:you )?must\\b[^.!?]{0,24}?\\b(?:first|access|read|include|call|send)\\b",
+      "\\bbefore (?:using|calling|invoking|running|providing) (?:this|any|other|another)\\b" +
+        "[^.!?]{0,40}?,[^.!?]{0,24}?\\b(?:read|access|fetch|send|include|call)\\b",
+      "\\botherwise (?:the|this) tool (?:will|does|won|can)\\b"
     )
   ],
   [
     "redirect",
-    /\b(?:send|sent|forward|forwarded|upload|uploads|post|bcc|cc|deliver|email|recipient|route|exfiltrate|curl)\b[^\n]{0,80}?(?:https?:\/\/[\w.-]{1,100}|[\w.+-]{1,64}@[\w-]{1,63}\.[a-z]{2,24}|\+\d{8,15})/giu
+    any(
+      "\\b(?:send|sent|forward|forwarded|uploads?|post|bcc|cc|deliver|email|recipient|route|exfiltrate|curl)\\b" +
+        "[^\\n]{0,80}?" +
+        "(?:https?:\\/\\/[\\w.-]{1,100}|[\\w.+-]{1,64}@[\\w-]{1,63}\\.[a-z]{2,24}|\\+\\d{8,15})"
+    )
   ],
   [
     "override",
-    /\b(?:ignore|disregard|forget|override|bypass|supersede)s?\b[^.!?\n]{0,24}?\b(?:previous|prior|above|earlier|existing|all other|system|safety)\b[^.!?\n]{0,24}?\b(?:instructions?|rules?|prompts?|guidelines?|polic(?:y|ies)|messages?)\b/giu
+    any(
+      "\\b(?:ignore|disregard|forget|override|bypass|supersede)s?\\b" +
+        "[^.!?\\n]{0,24}?\\b(?:previous|prior|above|earlier|existing|all other|system|safety)\\b" +
+        "[^.!?\\n]{0,24}?\\b(?:instructions?|rules?|prompts?|guidelines?|polic(?:y|ies)|messages?)\\b"
+    )
   ],
   // Format and control characters, tags and bidirectional overrides. Joiners belong into emoji and some scripts.
   [
     "hidden_characters",
-    /(?![\n\t\r\u200c\u200d])[\p{Cc}\p{Cf}]|(?<![\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{1f3ff}]|(?!\p{Script=Latin})[\p{L}\p{M}])[\u200c\u200d]|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{2,}/gu
+    any(
+      "(?![\\n\\t\\r\\u200c\\u200d])[\\p{Cc}\\p{Cf}]",
+      "(?<![\\p{Extended_Pictographic}\\ufe0f\\p{Emoji_Modifier}]|(?!\\p{Script=Latin})[\\p{L}\\p{M}])[\\u200c\\u200d]",
+      "[\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}]{2,}"
+    )
   ],
   ["padding", /[^\S\n\r]{41,}|(?:[^\S\n\r]{0,8}[\n\r]){12,}/gu]
 ]

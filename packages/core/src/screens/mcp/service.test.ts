@@ -195,7 +195,7 @@ describe("a tool server", () => {
       assert.deepInclude(server, { transport: "named", state: "first_seen" })
       const web = { agent_id: id, address: "https://mcp.example.org/mcp", manifest: older }
       assert.strictEqual((yield* servers.upload(web, ann)).transport, "http")
-      assert.strictEqual((yield* screened).look_alikes.length, 14)
+      assert.strictEqual((yield* screened).similar_names.length, 14)
       assert.strictEqual((yield* Effect.flip(servers.upload({ ...web, command: ["x"] }, ann)))._tag, "InvalidInput")
       assert.strictEqual((yield* Effect.flip(servers.upload(web, ann, unitScope("other"))))._tag, "AgentNotFound")
       yield* replayed

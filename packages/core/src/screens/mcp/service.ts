@@ -52,7 +52,7 @@ import { type ChangeSet, type ReadFault, Storage, type StorageApi, type StoredRe
 import { ToolLists } from "../../verdicts/capture/tool-lists.ts"
 import { countCalls, type ToolCalls } from "./calls.ts"
 import { manifestBytes, namedAddress, readList, recordList, recordWitnessed } from "./lists.ts"
-import { lookAlikes } from "./look-alikes.ts"
+import { similarNames } from "./similar-names.ts"
 import { FINDING_SCOPE, findingKeys } from "./plan-list.ts"
 
 /** Servers and findings that one answer lists at most, and servers whose lists are compared with calls. */
@@ -252,7 +252,7 @@ export class ToolServers extends Context.Service<ToolServers, ToolServersApi>()(
           servers: servers.map(({ body, id }) => serverOut(id, body, nowMs)),
           tool_calls: byTool.map((one) => callsOut(one, serverOf(one), servers, lists)),
           findings: newest,
-          look_alikes: lookAlikes(
+          similar_names: similarNames(
             [...lists].flatMap(([id, names]) => [...names].map((tool) => ({ server_id: id, tool: shownText(tool) })))
           ),
           totals: {

@@ -9,7 +9,7 @@ export interface NamedTool {
 /** Groups that one answer lists at most. */
 const MAX_GROUPS = 100
 
-/** Letters of other scripts that look like these. */
+/** Letters of other scripts that a reader takes for these. */
 const alike: { readonly [letter: string]: string } = {
   а: "a",
   с: "c",
@@ -31,8 +31,8 @@ const alike: { readonly [letter: string]: string } = {
   "1": "l"
 }
 
-/** Groups tools of more than one server whose names look alike: case, separators and scripts do not count. */
-export const lookAlikes = (
+/** Groups tools of more than one server whose names are similar: case, separators and scripts do not count. */
+export const similarNames = (
   tools: ReadonlyArray<NamedTool>
 ): ReadonlyArray<{ readonly tools: ReadonlyArray<NamedTool> }> => {
   const groups = new Map<string, Array<NamedTool>>()
