@@ -46,7 +46,7 @@ const expressions: ReadonlyArray<readonly [SignalRule, RegExp]> = [
     any(
       "<[ /]{0,2}(?:important|hidden|system|secret|instructions?|admin|critical|override|sidenote|assistant|private)" +
         "[^<>\\n]{0,40}>",
-      "<!--",
+      "<!-{2}",
       "\\[\\/?(?:inst|system|important|hidden)\\]"
     )
   ],

@@ -186,7 +186,7 @@ export const naiveMetrics: { readonly [metric: string]: NaiveMetric } = {
   },
   heartbeat_missing: (_, records, { ms }, start) => {
     const last = records.findLast(
-      ({ kind }) => !/^(mcp\.|meter\.voided|kill\.activated|kill\.expected|kill\.released|review\..*)$/.test(kind)
+      ({ kind }) => !/^(mcp\..*|meter\.voided|kill\.activated|kill\.expected|kill\.released|review\..*)$/.test(kind)
     )
     return { value: String(Math.max(0, ms - (last?.atMs ?? start.atMs))), ...span(last === undefined ? [] : [last]) }
   },
