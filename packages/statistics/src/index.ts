@@ -1,13 +1,20 @@
 /** Public API of `@flyball/statistics`. Everything not listed may change tomorrow. */
+export { conformalRank, conformalThreshold, fewestScores } from "./conformal.ts"
 export { jensenShannon, stabilityIndex } from "./distances.ts"
 export { choose, decimalOf, fisherTest, isAtMost, MAX_TRIALS, type Probability, signTest } from "./exact.ts"
 export { generator, type Generator32, SEED_BYTES } from "./generator.ts"
 export {
+  clopperPearson,
   type Cluster,
   clusteredShare,
   type ClusteredShare,
   type Interval,
+  isBelowFourFifths,
   passPower,
+  ratioScore,
+  type Share,
+  shareDifference,
+  shareRatio,
   wilson,
   Z95
 } from "./intervals.ts"
