@@ -12,6 +12,7 @@ const headings: { readonly [group: string]: string } = {
   evals: "Eval runs",
   behavior: "Behaviour change",
   mcp: "Tool servers",
+  fairness: "Fairness screens",
   models: "Models",
   decisions: "Decisions",
   bound: "Bounded autonomy",

@@ -276,6 +276,8 @@ describe("the endpoint table", () => {
         "POST /api/v1/fairness/mcp-manifests",
         "POST /api/v1/fairness/mcp-pins",
         "POST /api/v1/fairness/findings/{finding_id}/resolve",
+        "GET /api/v1/fairness/screens",
+        "POST /api/v1/fairness/screens",
         "GET /api/v1/models",
         "POST /api/v1/models",
         "PATCH /api/v1/models/{model_id}",

@@ -91,6 +91,7 @@ const entry = <const F extends Schema.Struct.Fields>(about: string, resource: st
 
 const AGENT = "/api/v1/agents/{agent_id}"
 const KEYS = "/api/v1/admin/{kind}-keys"
+const SCREENS = "/api/v1/fairness/screens"
 const KILL_ACTIVATION = "/api/v1/bound/kill/activations/{activation_id}"
 const BREAKERS = "/api/v1/bound/agents/{agent_id}/breakers"
 const REVIEW = "/api/v1/bound/reviews/{review_id}"
@@ -318,6 +319,17 @@ export const webhookEvents = {
       samples: integer(),
       response: Schema.NullOr(oneOf(killResponses)),
       activation_id: Schema.NullOr(id("activation")),
+      writer
+    }
+  ),
+  "fairness.flagged": entry(
+    "A fairness screen demonstrated a rate below four fifths of the highest one. `agent_id` is null for an org unit.",
+    SCREENS,
+    {
+      screen_id: id("fairnessScreen"),
+      agent_id: Schema.NullOr(agentId),
+      decisions: integer(),
+      groups: integer(),
       writer
     }
   ),

@@ -48,6 +48,8 @@ export type {
   EvaluationInfo,
   EvaluationInput,
   ExplanationInfo,
+  FairnessScreenInfo,
+  FairnessScreenInput,
   GapInput,
   GapReceipt,
   HeadInfo,
@@ -125,6 +127,7 @@ export type {
   DrillsClient,
   EvalsClient,
   EvaluationsClient,
+  FairnessClient,
   IngestKeysClient,
   PlatformKeysClient,
   KillClient,
@@ -219,6 +222,7 @@ export type { RegistrationLimits } from "./registry/agents/plan-register.ts"
 export { Behavior, type BehaviorApi } from "./screens/drift/service.ts"
 export { EvalRuns, type EvalRunsApi } from "./screens/evals/service.ts"
 export { ToolServers, type ToolServersApi } from "./screens/mcp/service.ts"
+export { FairnessScreens, type FairnessScreensApi } from "./screens/fairness/service.ts"
 export { Models, type ModelsApi } from "./registry/models/service.ts"
 export { Provenance, type ProvenanceApi } from "./registry/provenance/service.ts"
 export { Capture, type CaptureApi } from "./verdicts/capture/service.ts"

@@ -23,3 +23,15 @@ export const platformScopes = [
   "fleet:read",
   "fleet:write"
 ] as const
+
+/** Where the outcome of a screened decision stands. Spec: format 1 section 8, `fairness.screened`. */
+export const outcomeSources = ["labels", "evaluation", "status"] as const
+
+/**
+ * What counts show of a ratio of rates against a limit: its interval lies wholly below, wholly at or above, or contains
+ * it. Spec: format 1 section 8, `fairness.screened`.
+ */
+export const rateVerdicts = ["demonstrated", "not_demonstrated", "insufficient_evidence"] as const
+
+/** Why no ratio of rates is defined. Spec: format 1 section 8, `fairness.screened`. */
+export const undefinedRatios = ["no_groups", "one_group", "no_positive_outcomes"] as const

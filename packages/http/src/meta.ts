@@ -84,6 +84,7 @@ import {
   timelineReferences,
   trialOutcomes
 } from "@flyball/contract"
+import { outcomeSources, rateVerdicts, undefinedRatios } from "@flyball/evidence/words"
 import {
   breakerMetricNames,
   conditionsOf,
@@ -126,6 +127,9 @@ export const metaOut = (version: string, tenantId: string): MetaOut => ({
     eval_outcome: trialOutcomes,
     eval_verdict: evalVerdicts,
     evaluation_outcome: evaluationOutcomes,
+    fairness_outcome_source: outcomeSources,
+    fairness_undefined: undefinedRatios,
+    fairness_verdict: rateVerdicts,
     identity_reason: identityReasons,
     identity_source: identitySources,
     identity_verdict: identityVerdicts,

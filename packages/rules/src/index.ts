@@ -75,6 +75,28 @@ export {
   serverAfter,
   serverPinned
 } from "./mcp/state.ts"
+export {
+  compareGroups,
+  fisherOf,
+  type GroupRates,
+  type GroupVerdict,
+  MAX_GROUPS,
+  type RateVerdict,
+  type UndefinedRatio,
+  zOfGroups
+} from "./fairness/group-rates.ts"
+export {
+  type LabelValue,
+  MAX_GROUP_LENGTH,
+  MAX_SCREENED,
+  type OutcomeSource,
+  readScreenPart,
+  type ScreenCounts,
+  type Screened,
+  type ScreenedDecision,
+  Screening,
+  type ScreenQuestion
+} from "./fairness/screen-decisions.ts"
 export { CHANNEL_CHECK_ID, CHANNEL_CHECKS, type ChannelDocument, isChannelOverdue } from "./drills/channel.ts"
 export {
   type AttestProblem,
@@ -170,7 +192,7 @@ export {
 } from "./recompute/recompute-verdict.ts"
 export { Recomputation, type RecomputeOptions } from "./recompute/recomputation.ts"
 export { CLOCK_STEP_MS, LATE_MS } from "./recompute/tolerances.ts"
-export { isRecomputed, isRecomputedPart, recomputedParts } from "./recompute/recomputed-records.ts"
+export { isOfDecisions, isRecomputed, isRecomputedPart, recomputedParts } from "./recompute/recomputed-records.ts"
 export { decisionOf, readSide, recordedSide, type RecordedSide, sideBody } from "./evaluations/recorded-side.ts"
 export { References } from "./recompute/checks/references.ts"
 export { serverSignalNames, serverSignals } from "./evaluations/server-signals.ts"

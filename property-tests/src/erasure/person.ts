@@ -145,6 +145,12 @@ const scatterAgents = async (call: Call, { text }: Marker): Promise<void> => {
     },
     201
   )
+  await done(
+    "POST",
+    "/fairness/screens",
+    { agent_id: agent.id, group: "/about", outcome: { path: `/${text}`, positive: [text] } },
+    201
+  )
   await done("POST", `${at}/disown`, { reason: text }, 200)
 }
 

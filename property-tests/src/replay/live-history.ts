@@ -11,6 +11,7 @@ import {
   Drills,
   Erasure,
   EvalRuns,
+  FairnessScreens,
   type GovernorServices,
   IngestKeys,
   PlatformKeys,
@@ -243,7 +244,7 @@ const witness = ({ a, b, c }: Act, lived: Lived): Doing => {
     action: `act-${c % 2}`,
     status: "intended" as const,
     capture: (["framework_hook", "self_reported", null] as const)[(a + b) % 3]!,
-    ...(b % 2 === 0 ? { args: { c }, labels: null } : {})
+    ...(b % 2 === 0 ? { args: { c }, labels: c % 8 === 0 ? null : { team: (c + index) % 3, good: c % 2 } } : {})
   }))
   return Capture.use((capture) => capture.witness(agentId, decisions, systemHost)).pipe(
     Effect.tap(({ receipts }) =>
@@ -389,6 +390,25 @@ const evaluated = ({ a, b, c }: Act, lived: Lived): Doing =>
     )
   )
 
+/** Screens of agents and of org units, by each source of outcomes. */
+const screened = ({ a, b, c }: Act, lived: Lived): Doing =>
+  withAgent(lived, a, (id) =>
+    FairnessScreens.use((screens) =>
+      screens.screen(
+        {
+          ...(b % 3 === 0 ? { org_unit: chosen(units, c)!, from_seq: c } : { agent_id: id }),
+          group: "/team",
+          ...(c % 5 === 0 ? { action: "act-1" } : {}),
+          outcome:
+            b % 2 === 0
+              ? { source: "labels", path: "/good", positive: [1] }
+              : { source: "status", positive: ["ok", "unknown"] }
+        },
+        systemHost
+      )
+    )
+  )
+
 const pass = ({ a, b }: Act): Doing => TestClock.adjust(a * 977 + b)
 
 const acts = [
@@ -454,7 +474,9 @@ const acts = [
   reviewed,
   reviewed,
   ended,
-  evaluated
+  evaluated,
+  screened,
+  screened
 ] as const
 
 const actOf = (what: number, erases: boolean): (typeof acts)[number] => {

@@ -304,6 +304,7 @@ export const goodRequests = async (world: World) => {
         return { server_id: id, manifest_digest }
       },
       "mcp.resolve": () => ({ resolution: "approved" }),
+      "fairness.screen": () => ({ agent_id: agent, group: "/sex", outcome: { path: "/hired", positive: [true] } }),
       "models.create": () => ({ provider: "openai", name: fresh() }),
       "models.update": () => ({ status: "restricted" }),
       "agents.add_provenance": () => ({ kind: "prompt", name: fresh() }),

@@ -118,6 +118,7 @@ const positioned = {
   "bound.evaluations": "before",
   "decisions.list": "before",
   "evals.list": "before",
+  "fairness.list": "before",
   "kill.events": "before",
   "reviews.list": "before",
   "chain.records": "from",

@@ -5,6 +5,7 @@ import {
   longestWindowMs,
   Recomputation,
   type Recomputed,
+  isOfDecisions,
   isRecomputedPart,
   type ReplayRecord
 } from "@flyball/rules"
@@ -22,7 +23,8 @@ import { ReplayCount, type ReplayReport, withReplay } from "./replay-report.ts"
 /**
  * Replays a full or range pack, after the packs before it.
  *
- * Reads each pack once before: to find how far back meters read, so that older records can be dropped.
+ * Reads the parts of each pack once before: to find how far back meters read, so that older records can be dropped, and
+ * whether a fairness screen is disclosed, for which decisions are kept.
  */
 export const readReplay: BeginReading = async ({ pack, previous }, report) => {
   const end = (replay: ReplayReport | null, why: string | null): Found => ({
@@ -35,14 +37,20 @@ export const readReplay: BeginReading = async ({ pack, previous }, report) => {
   const { crypto } = pack
   // The last of the packs before a range may be of the same chain.
   const fromGenesis = missing === null && (report.header!.from === 0 || packs.at(-1)?.before === 0)
-  let longest = 0
-  for (const one of [...packs, { pack }]) longest = Math.max(longest, await longestWindowOf(one.pack.content()))
-  const again = new Recomputation({ fromGenesis, crypto, longestWindowMs: longest, origin: report.origin! })
+  let [longest, keepsDecisions] = [0, false]
+  for (const one of [...packs, { pack }]) {
+    const found = await neededOf(one.pack.content())
+    longest = Math.max(longest, found.longestWindowMs)
+    keepsDecisions ||= found.hasScreen
+  }
+  const origin = report.origin!
+  const again = new Recomputation({ fromGenesis, crypto, keepsDecisions, longestWindowMs: longest, origin })
   const people = new FourEyes({ compare: (record) => again.compare(record), fromGenesis, sha256: crypto.sha256 })
   const count = new ReplayCount(LATE_MS)
   const reader = (before: number, isJudged: boolean): RecordReader => ({
     kind: (kind) => isRecomputed(kind) || isFourEyes(kind) || kindRow(kind) === null,
-    part: (name, kind) => isRecomputedPart(name, kind) || fourEyesParts.has(name),
+    part: (name, kind) =>
+      (isRecomputedPart(name, kind) && (keepsDecisions || !isOfDecisions(name, kind))) || fourEyesParts.has(name),
     take: (record, atMs) => {
       if (kindRow(record.kind) === null) count.addUnknownKind()
       // First, since a publication is compared with what bound before it.
@@ -100,19 +108,20 @@ const takeKnown = (again: Recomputation, record: ReplayRecord, atMs: number, bef
 }
 
 /**
- * The longest window of the envelopes that a pack discloses. Under others nothing can be recomputed. Unit:
- * milliseconds.
+ * The longest window of the envelopes that a pack discloses, under others nothing can be recomputed; and whether it
+ * discloses a fairness screen. Unit: milliseconds.
  */
-const longestWindowOf = async (content: AsyncIterable<Uint8Array>): Promise<number> => {
+const neededOf = async (content: AsyncIterable<Uint8Array>) => {
   const parts = new DisclosedParts(content)
-  let longest = 0
+  let [longest, hasScreen] = [0, false]
   try {
     for (;;) {
       // The first place behind the one at hand.
       const found = parts.seek({ seq: parts.seq, name: `${parts.name}\0` })
       if (typeof found !== "boolean") await found
-      if (parts.seq === Number.POSITIVE_INFINITY) return longest
+      if (parts.seq === Number.POSITIVE_INFINITY) return { longestWindowMs: longest, hasScreen }
       if (parts.name === "envelope") longest = Math.max(longest, longestWindowMs(parts.bytes()))
+      hasScreen ||= parts.name === "screen"
     }
   } finally {
     await parts.end()

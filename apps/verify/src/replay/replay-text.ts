@@ -41,6 +41,7 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   drift_mismatch: "The alarm does not follow from the agent's decisions.",
   eval_mismatch: "Counts or comparison do not follow from the cases.",
   manifest_mismatch: "The list of tools, its digests or its finding differ.",
+  fairness_mismatch: "Counts or verdict do not follow from the decisions of the window.",
   response_mismatch: "It does not follow from the response policy.",
   writer_mismatch: "Its writer may not write it, or did not exist yet.",
   breaker_value_mismatch: "The breaker's reading differs.",

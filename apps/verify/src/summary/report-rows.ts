@@ -16,7 +16,7 @@ export const sections = {
   drills: "Drills of the kill switch",
   breakers: "Circuit breakers and alarms of behaviour",
   access: "Keys, people, access mapping and response policy",
-  models: "Models and eval runs",
+  models: "Models, eval runs and fairness screens",
   servers: "Tool servers and findings",
   decisions: "Decisions and verdicts",
   gaps: "Gaps in capture",
@@ -218,6 +218,12 @@ export const reportRows: ReadonlyArray<ReportRow> = [
   },
   { kind: "mcp.pinned", section: "servers", listed: true, note: stated("server_id") },
   { kind: "finding.resolved", section: "servers", listed: true, note: stated("finding_id", "resolution") },
+  {
+    kind: "fairness.screened",
+    section: "models",
+    listed: true,
+    note: stated("verdict", "undefined_reason", "decisions")
+  },
   { kind: "model.registered", section: "models", listed: true, note: stated("provider", "name", "version", "status") },
   { kind: "model.updated", section: "models", listed: true, note: stated("provider", "name", "version", "status") },
 

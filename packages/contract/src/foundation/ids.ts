@@ -13,6 +13,7 @@ export const idPrefixes = {
   mcpServer: "mcs",
   mcpListing: "mls",
   finding: "fnd",
+  fairnessScreen: "fsc",
   envelope: "env",
   waiver: "wvr",
   activation: "kil",

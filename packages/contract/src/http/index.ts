@@ -12,6 +12,7 @@ import { drills } from "./drills.ts"
 import type { AnyEndpoint } from "./endpoint.ts"
 import { evals } from "./evals.ts"
 import { evidence } from "./evidence.ts"
+import { fairness } from "./fairness.ts"
 import { ingestKeys } from "./ingest-keys.ts"
 import { kill } from "./kill.ts"
 import { mcp } from "./mcp.ts"
@@ -89,6 +90,7 @@ export {
   evals,
   evaluations,
   evidence,
+  fairness,
   ingestKeys,
   kill,
   mcp,
@@ -134,6 +136,7 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   behavior,
   evals,
   mcp,
+  fairness,
   chain,
   evidence,
   ingestKeys,

@@ -70,6 +70,7 @@ import { kill } from "../verdicts/kill/module.ts"
 import { people } from "../registry/principals/module.ts"
 import { behavior } from "../screens/drift/module.ts"
 import { evals } from "../screens/evals/module.ts"
+import { fairness } from "../screens/fairness/module.ts"
 import { mcp } from "../screens/mcp/module.ts"
 import { models } from "../registry/models/module.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
@@ -170,6 +171,12 @@ export interface EvalsClient extends ClientOf<typeof rows.evals> {}
  * Tool servers, and findings about their lists. Spec: document 1 section 4, GET /fairness/mcp-screen; decision 0072.
  */
 export interface McpClient extends ClientOf<typeof rows.mcp> {}
+
+/**
+ * Fairness screens: rates of positive outcomes between groups of decisions. Spec: document 1 section 4,
+ * `/fairness/screens`; decision 0074.
+ */
+export interface FairnessClient extends ClientOf<typeof rows.fairness> {}
 
 /** The tokens of agents that call the HTTP API of this governor. Spec: document 1 section 5; decision 0037. */
 export interface IngestKeysClient extends ClientOf<typeof rows.ingestKeys> {}
@@ -327,6 +334,8 @@ export interface Governor extends AsyncDisposable {
   readonly behavior: BehaviorClient
   /** Results of eval suites, each compared with the run before it. */
   readonly evals: EvalsClient
+  /** Rates of positive outcomes between groups of decisions. */
+  readonly fairness: FairnessClient
   /** Tool servers, and findings about their lists. */
   readonly mcp: McpClient
   /** The models that agents use. */
@@ -479,6 +488,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
     telemetry: of(telemetry),
     behavior: of(behavior),
     evals: of(evals),
+    fairness: of(fairness),
     mcp: of(mcp),
     models: of(models),
     provenance: of(provenance),

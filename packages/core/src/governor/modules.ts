@@ -18,6 +18,7 @@ import { provenance } from "../registry/provenance/module.ts"
 import { behavior } from "../screens/drift/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { mcp } from "../screens/mcp/module.ts"
+import { fairness } from "../screens/fairness/module.ts"
 import { breakers } from "../verdicts/breakers/module.ts"
 import { decisions } from "../verdicts/capture/module.ts"
 import { drills } from "../verdicts/drills/module.ts"
@@ -43,6 +44,7 @@ export const modules: readonly [
   typeof evals,
   typeof evaluations,
   typeof evidence,
+  typeof fairness,
   typeof ingestKeys,
   typeof kill,
   typeof mcp,
@@ -69,6 +71,7 @@ export const modules: readonly [
   evals,
   evaluations,
   evidence,
+  fairness,
   ingestKeys,
   kill,
   mcp,

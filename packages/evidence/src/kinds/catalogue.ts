@@ -17,6 +17,7 @@ import { driftKinds } from "./drift.ts"
 import { drillKinds } from "./drills.ts"
 import { evalKinds } from "./evals.ts"
 import { envelopeKinds } from "./envelopes.ts"
+import { fairnessKinds } from "./fairness.ts"
 import { responsePolicyKinds } from "./response-policy.ts"
 import { reviewKinds } from "./reviews.ts"
 import { killKinds } from "./kill.ts"
@@ -43,6 +44,7 @@ export const recordKinds: ReadonlyArray<KindRow> = [
   ...standingApprovalKinds,
   ...evalKinds,
   ...mcpKinds,
+  ...fairnessKinds,
   ...accessKinds,
   ...webhookKinds
 ]

@@ -217,6 +217,8 @@ describe("what goes in", () => {
         "/api/v1/evals/eval-runs limit 1..1000",
         `/api/v1/evals/eval-runs before 0..${most}`,
         `/api/v1/fairness/mcp-screen before 0..${most}`,
+        "/api/v1/fairness/screens limit 1..1000",
+        `/api/v1/fairness/screens before 0..${most}`,
         "/api/v1/bound/evaluations limit 1..1000",
         `/api/v1/bound/evaluations before 0..${most}`,
         "/api/v1/bound/envelopes limit 1..1000",

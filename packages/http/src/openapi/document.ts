@@ -57,6 +57,7 @@ const groups: { readonly [group: string]: string } = {
   behavior: "Whether the behaviour of agents changed.",
   evals: "Results of eval suites, compared run by run.",
   mcp: "Tool servers: the lists of tools that agents saw, and what changed in them.",
+  fairness: "Rates of outcomes, compared between groups of decisions.",
   models: "The models that agents use.",
   decisions: "Capture: what agents decided.",
   chain: "The tamper-evident chain.",

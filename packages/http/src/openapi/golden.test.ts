@@ -32,6 +32,7 @@ const added: ReadonlyArray<string> = [
   "/components/schemas/BehaviorChange",
   "/paths/~1api~1v1~1behavior~1agents~1{agent_id}~1change",
   "/tags/evals",
+  "/tags/fairness",
   "/components/schemas/EnvelopeOut/properties/withdrawal_reason",
   "/components/schemas/EnvelopeOut/required/withdrawal_reason",
   "/components/schemas/DecisionDetail",
@@ -52,6 +53,10 @@ const added: ReadonlyArray<string> = [
   ...["mcp-screen", "mcp-manifests", "mcp-pins", "findings~1{finding_id}~1resolve"].map(
     (path) => `/paths/~1api~1v1~1fairness~1${path}`
   ),
+  "/components/schemas/FairnessScreen",
+  "/components/schemas/FairnessScreenIn",
+  "/components/schemas/ScreenOutcomeIn",
+  "/paths/~1api~1v1~1fairness~1screens",
   "/components/schemas/EnvelopesInForce",
   "/components/schemas/LocalVerdict",
   "/components/schemas/LocalVerdictOut",

@@ -12,6 +12,7 @@ import { Ends } from "./checks/ends.ts"
 import { EvalJudge } from "./checks/evals.ts"
 import { EvaluationJudge } from "./checks/evaluation.ts"
 import { ExpectedJudge } from "./checks/expected.ts"
+import { judgeScreen } from "./checks/fairness.ts"
 import { KeyTimes } from "./checks/key-times.ts"
 import { HighlyReached, judgeChannel, judgeEpoch, judgeRelease } from "./checks/kill.ts"
 import { judgeLifecycle } from "./checks/lifecycle.ts"
@@ -26,6 +27,7 @@ import { Steps } from "./checks/steps.ts"
 import { judgeStateTime, StopJudge } from "./checks/stops.ts"
 import { judgeActivation } from "./checks/tier-gate.ts"
 import { Writers } from "./checks/writers.ts"
+import { KeptDecisions } from "./kept-decisions.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
 import type { RecomputeOptions } from "./recomputation.ts"
 import { isJudged, isRecomputed } from "./recomputed-records.ts"
@@ -64,7 +66,13 @@ export interface RecordJudge {
 export const judgesOf = (
   state: GovernedState,
   sha256: Crypto["sha256"],
-  { fromGenesis, longestWindowMs = Number.POSITIVE_INFINITY, maxProofWork = MAX_PROOF_WORK, origin }: RecomputeOptions
+  {
+    fromGenesis,
+    keepsDecisions = true,
+    longestWindowMs = Number.POSITIVE_INFINITY,
+    maxProofWork = MAX_PROOF_WORK,
+    origin
+  }: RecomputeOptions
 ): ReadonlyArray<RecordJudge> => {
   const originTag = origin === undefined ? null : sha256(utf8(origin)).slice(0, 4)
   const evaluations = new EvaluationJudge(state, fromGenesis, longestWindowMs)
@@ -78,6 +86,7 @@ export const judgesOf = (
   const evals = new EvalJudge(fromGenesis)
   const drift = new DriftJudge(sha256, fromGenesis)
   const mcp = new McpJudge(sha256, fromGenesis, (agentId) => orgUnitDigestOf(state, agentId))
+  const decisions = new KeptDecisions()
   const [drills, ends, highlyReached, keys] = [new DrillJudge(), new Ends(), new HighlyReached(), new KeyTimes()]
   const [steps, writers] = [new Steps(), new Writers()]
   let known: References | null = null
@@ -153,6 +162,11 @@ export const judgesOf = (
     everywhere("eval run", kinds("eval.recorded"), ({ record }) =>
       evals.take(record, state.agents.has(String(record.body["agent_id"])))
     ),
+    here("fairness screen", screened, ({ first, record }) => {
+      if (record.kind === "fairness.screened") return judgeScreen(record, { state, decisions, first, fromGenesis })
+      if (keepsDecisions) decisions.take(record)
+      return null
+    }),
     everywhere(
       "drift",
       kinds("breaker.armed", "breaker.changed", "decision.", "drift.alarmed", "response_policy.changed"),
@@ -210,6 +224,7 @@ const orgUnitDigestOf = (state: GovernedState, agentId: string): string | null |
 const evaluation = kinds("evaluation.made")
 const end = kinds("decision.settled", "meter.voided")
 const stopping = kinds("kill.activated", "kill.released")
+const screened = kinds("decision.settled", "decision.witnessed", "evaluation.made", "fairness.screened", "part.erased")
 
 const said = (verdict: Problem["verdict"], reason: string | null | undefined): Problem | null =>
   reason === null || reason === undefined ? null : problem(verdict, reason)

@@ -35,6 +35,7 @@ export const recomputeVerdicts = [
   "eval_mismatch",
   "drift_mismatch",
   "manifest_mismatch",
+  "fairness_mismatch",
   "standing_approval_mismatch",
   "standing_approval_too_wide",
   "time_mismatch",

@@ -47,8 +47,13 @@ export const isRecomputedPart = (name: string, kind: string): boolean =>
   (kind === "standing_approval.proposed" && name === "box") ||
   (kind === "eval.recorded" && name === "suite") ||
   (kind.startsWith("mcp.") && (name === "manifest" || name.startsWith("mcp_"))) ||
+  (kind === "fairness.screened" && name === "screen") ||
+  isOfDecisions(name, kind) ||
   (kind === "mapping.changed" && name === "mapping") ||
   (kind === "kill.unconfirmed" && name === "instances")
+
+/** Whether a part is read of decisions that are counted again alone: see `keepsDecisions`. Spec: decision 0072. */
+export const isOfDecisions = (name: string, kind: string): boolean => kind === "decision.witnessed" && name === "labels"
 
 /**
  * Parts of an evaluation that are read beside its signals. Decisions have parts of the same names, which are not read.

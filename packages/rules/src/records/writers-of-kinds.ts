@@ -83,6 +83,7 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
   "mcp.manifest_changed": caller,
   "mcp.pinned": person,
   "finding.resolved": person,
+  "fairness.screened": person,
   "ingest_key.minted": person,
   "ingest_key.revoked": person,
   "platform_key.minted": person,

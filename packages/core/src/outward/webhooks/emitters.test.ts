@@ -23,6 +23,7 @@ import { checkChannel } from "../../verdicts/drills/channel-check.ts"
 import { alarmIfOverdue } from "../../verdicts/drills/channel-clock.ts"
 import { Drills } from "../../verdicts/drills/service.ts"
 import { acknowledged, drilled } from "../../verdicts/drills/testing/drilled.ts"
+import { FairnessScreens } from "../../screens/fairness/service.ts"
 import { Envelopes } from "../../verdicts/envelopes/service.ts"
 import { Evaluations } from "../../verdicts/evaluations/service.ts"
 import { confirmStops } from "../../verdicts/kill/confirm-stops.ts"
@@ -270,6 +271,29 @@ const emitters: { readonly [T in EventType]: Act } = {
     yield* round
     yield* changedRuns(id)
     yield* round
+  }),
+  "fairness.flagged": Effect.gen(function* () {
+    const { id } = yield* courier
+    const labels = (sex: string, at: number) => ({ sex, hired: sex === "m" || at % 4 === 0 })
+    yield* Capture.use((capture) =>
+      capture.witness(
+        id,
+        Array.from({ length: 80 }, (_, at) => ({
+          client_ref: `d${at}`,
+          kind: "other",
+          action: "hire",
+          status: "ok",
+          labels: labels(at < 40 ? "m" : "f", at)
+        })),
+        writer
+      )
+    )
+    yield* FairnessScreens.use((screens) =>
+      screens.screen(
+        { agent_id: id, group: "/sex", outcome: { source: "labels", path: "/hired", positive: [true] } },
+        writer
+      )
+    )
   }),
   "breaker.armed": armed,
   "breaker.tripped": tripped,

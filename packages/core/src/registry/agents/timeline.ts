@@ -31,7 +31,7 @@ export const timelineLister = (storage: StorageApi, originTag: Uint8Array) =>
   })
 
 /** The first record of a time or later, past the head where there is none: times never decrease along the chain. */
-const firstSeqFrom = Effect.fnUntraced(function* (storage: StorageApi, ms: number) {
+export const firstSeqFrom = Effect.fnUntraced(function* (storage: StorageApi, ms: number) {
   let low = 0
   let high = ((yield* storage.head)?.seq ?? -1) + 1
   while (low < high) {
@@ -151,6 +151,8 @@ const sentences: { readonly [kind: string]: (body: JsonObject) => string } = {
     `List of ${tools} tools of ${tool_server ?? "a server"} seen: ${state}.`,
   "mcp.manifest_changed": ({ severity, tools }) => `Tool list changed: ${tools} tools, severity ${severity}.`,
   "finding.resolved": ({ resolution }) => `Finding ${resolution}.`,
+  "fairness.screened": ({ decisions, undefined_reason, verdict }) =>
+    `Fairness of ${decisions} decisions screened: ${verdict ?? undefined_reason}.`,
   "standing_approval.proposed": ({ count, expires_at }) =>
     `Standing approval of up to ${count} evaluations proposed, until ${expires_at}.`,
   "standing_approval.granted": () => "Standing approval granted.",

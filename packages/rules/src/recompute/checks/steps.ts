@@ -70,6 +70,7 @@ const recordSteps: { readonly [kind: string]: Step } = {
   "mcp.manifest_seen": { of: ["agent_id"], at: "seen_at" },
   "mcp.manifest_changed": { gives: "finding_id", of: ["agent_id"] },
   "finding.resolved": { of: ["finding_id"], ends: "finding_id" },
+  "fairness.screened": { gives: "screen_id", of: ["agent_id"] },
   "ingest_key.minted": { gives: "key_id" },
   "ingest_key.revoked": { of: ["key_id"], ends: "key_id" },
   "platform_key.minted": { gives: "key_id" },
