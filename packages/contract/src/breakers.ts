@@ -6,6 +6,7 @@ import {
   instant,
   integer,
   jsonObjectUpTo,
+  list,
   oneOf,
   optional,
   patterned,
@@ -44,6 +45,19 @@ const params = jsonObjectUpTo(PARAMS_LIMIT)
 const metric = identifier(64)
 const confidence = Schema.Literals(breakerConfidences)
 
+/** A bound on false stops. Unit: hundredths of a percent. */
+const maxFalseStop = integer(1, 5_000)
+
+/** Runs that a person marks good: all in a range of records, but these. Spec: decision 0075. */
+export const GoodRunsIn = Schema.Struct({
+  /** The first and the last record; up to 20,000 decisions and settlements of the agent. */
+  from_seq: integer(),
+  to_seq: integer(),
+  /** Up to 1,000 ids of runs that are not good. */
+  except: optional(list(identifier(200), 0, 1_000))
+})
+export type GoodRunsIn = typeof GoodRunsIn.Type
+
 /** Body of POST /bound/agents/{agent_id}/breakers. Spec: decision 0044. */
 export const BreakerCreate = Schema.Struct({
   /** Unique among the agent's breakers. What it activates is written by `breaker:<name>`. */
@@ -55,7 +69,13 @@ export const BreakerCreate = Schema.Struct({
   /** For shares alone: 9000, 9500 or 9900 trips on the lower Wilson bound, 0 on the share itself. */
   confidence_bp: inBody(optional(confidence)),
   /** Left out, the response policy's for `breaker` counts, and `halt` where it has none. */
-  response: inBody(optional(oneOf(killResponses)))
+  response: inBody(optional(oneOf(killResponses))),
+  /**
+   * Sets the threshold in place of its parameter, so that at most this share of good runs trips the breaker. For
+   * metrics with `per` `run`, and with `good_runs`.
+   */
+  max_false_stop_bp: inBody(optional(maxFalseStop)),
+  good_runs: inBody(optional(GoodRunsIn))
 }).annotate(becomesRecord("breaker.armed"))
 export type BreakerCreate = typeof BreakerCreate.Type
 
@@ -109,11 +129,14 @@ export const Breaker = Schema.Struct({
   response: inBody(Schema.NullOr(oneOf(killResponses))),
   state: inDocument(oneOf(breakerStates)),
   /** When it tripped; null while it is armed. */
-  tripped_at: inDocument(Schema.NullOr(instant))
+  tripped_at: inDocument(Schema.NullOr(instant)),
+  /** With `good_runs`: the bound that its threshold keeps, in hundredths of a percent. Null without one. */
+  max_false_stop_bp: inBody(Schema.NullOr(Schema.Int)),
+  good_runs: inBody(Schema.NullOr(Schema.Struct({ from_seq: Schema.Int, to_seq: Schema.Int, runs: Schema.Int })))
 }).annotate(
   showsRecords(["breaker.armed", "breaker.changed", "breaker.tripped", "breaker.released"], {
     body: ["as_of_ms", "as_of_seq", "from_seq", "samples", "to_seq"],
-    parts: ["reason"]
+    parts: ["good_runs", "reason"]
   })
 )
 export type Breaker = typeof Breaker.Type
@@ -150,6 +173,8 @@ export const BreakerPreviewIn = Schema.Struct({
   enabled: Schema.optionalKey(Schema.Boolean),
   mode: Schema.optionalKey(oneOf(breakerModes)),
   response: optional(oneOf(killResponses)),
+  max_false_stop_bp: optional(maxFalseStop),
+  good_runs: optional(GoodRunsIn),
   /** The record to begin with; left out, the last 20,000 of the agent are read. */
   from_seq: optional(integer())
 })
@@ -167,7 +192,11 @@ export const BreakerPreviewOut = Schema.Struct({
   trip_count: Schema.Int,
   values: Schema.Array(Schema.Struct({ seq: Schema.Int, at: instant, value: Schema.String })),
   from_seq: Schema.NullOr(Schema.Int),
-  to_seq: Schema.NullOr(Schema.Int)
+  to_seq: Schema.NullOr(Schema.Int),
+  /** With `max_false_stop_bp`: the threshold that the good runs set, and the bound that so many of them keep. */
+  calibration: Schema.NullOr(
+    Schema.Struct({ parameter: Schema.String, threshold: Schema.Int, runs: Schema.Int, kept_bp: Schema.Int })
+  )
 })
 export type BreakerPreviewOut = typeof BreakerPreviewOut.Type
 

@@ -1,4 +1,4 @@
-/** Fairness screens as they travel. Spec: document 1 section 4, `/fairness/screens`; decision 0072. */
+/** Fairness screens as they travel. Spec: document 1 section 4, `/fairness/screens`; decision 0074. */
 import { outcomeSources, rateVerdicts, undefinedRatios } from "@flyball/evidence/words"
 import { Schema } from "effect"
 import {
@@ -19,6 +19,8 @@ import {
 import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
 import type { Info, Input } from "./foundation/plain.ts"
 import { computed, inBody, showsRecords } from "./foundation/place.ts"
+
+export { outcomeSources, rateVerdicts, undefinedRatios }
 
 /** A JSON pointer into the labels of a decision, not to the labels as a whole. */
 const pointer = patterned(/^(\/([^/~]|~[01])+)+$/, 200)
@@ -44,12 +46,12 @@ export const ScreenOutcomeIn = Schema.Struct({
   positive: list(value, 1, 20)
 })
 
-/** Body of POST /fairness/screens. Spec: decision 0072. */
+/** Body of POST /fairness/screens. Spec: decision 0074. */
 export const FairnessScreenIn = Schema.Struct({
   /** Exactly one of `agent_id` and `org_unit`, which has up to 64 agents. */
   agent_id: optional(id("agent")),
   org_unit: optional(orgUnit),
-  /** A JSON pointer into the `labels` of decisions: decisions with the same value there are a group. Up to 20 values. */
+  /** A JSON pointer into the `labels` of decisions: those with the same value there are a group. Up to 20 values. */
   group: pointer,
   outcome: ScreenOutcomeIn,
   /** Only decisions of this action. */
@@ -105,7 +107,7 @@ const Against = Schema.Struct({
 
 /**
  * A screen. Texts of the question and values of groups are null once their part was erased. Spec: document 1 section 4,
- * `/fairness/screens`; decision 0072.
+ * `/fairness/screens`; decision 0074.
  */
 export const FairnessScreen = Schema.Struct({
   id: inBody(Schema.String, "screen_id"),

@@ -52,6 +52,7 @@ import {
   type MetaOut,
   modelHostings,
   modelStatuses,
+  outcomeSources,
   packKinds,
   PART_LIMIT_BYTES,
   policyScopes,
@@ -81,10 +82,11 @@ import {
   platformScopes,
   quotaResources,
   tierConditions,
+  rateVerdicts,
   timelineReferences,
-  trialOutcomes
+  trialOutcomes,
+  undefinedRatios
 } from "@flyball/contract"
-import { outcomeSources, rateVerdicts, undefinedRatios } from "@flyball/evidence/words"
 import {
   breakerMetricNames,
   conditionsOf,

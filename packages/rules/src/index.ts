@@ -146,6 +146,14 @@ export {
   type Reading,
   type UnavailableMetric
 } from "./breakers/metric.ts"
+export {
+  calibrate,
+  type Calibration,
+  CALIBRATION_MARGIN,
+  type GoodRuns,
+  MAX_CALIBRATION_RECORDS,
+  runKinds
+} from "./breakers/calibration.ts"
 export { breakerMetrics, metricOf, unavailableMetrics } from "./breakers/metrics.ts"
 export { type ParamProblem, paramsToBody, readParams } from "./breakers/params.ts"
 export { type Preview, previewBreaker, type Tried } from "./breakers/preview.ts"

@@ -78,8 +78,8 @@ export const passPower = (clusters: ReadonlyArray<Cluster>, k: number): number |
  * Clopper and Pearson's interval of a share: exact, and never shorter than stated. 95 %.
  *
  * - Shape: whole numbers, `0 <= passed <= trials`, `trials` from 1 on.
- * - Formula: the bounds are where `P(X >= passed)` and `P(X <= passed)` of the binomial distribution are 2.5 %, found by
- *   halving; sums and products alone, so that everybody gets the same digits.
+ * - Formula: the bounds are where `P(X >= passed)` and `P(X <= passed)` of the binomial distribution are 2.5 %, found
+ *   by halving; sums and products alone, so that everybody gets the same digits.
  * - Source: Clopper and Pearson, 1934, Biometrika 26.
  */
 export const clopperPearson = (passed: number, trials: number): Interval => ({

@@ -14,6 +14,7 @@ export interface PlacedPart {
 
 /** Where the catalogue has a part that no call can put a person's text into, and why. */
 export const placesWithoutText: ReadonlyMap<string, string> = new Map([
+  ["breaker.armed/good_runs", "ids of runs, which bodies of decisions have too: never erased"],
   ["chain.genesis/previous", "what a chain says of the one before it: digests and signatures, never erased"],
   ["chain.genesis/reason", "given on the host when a chain is given up, by no call; a test of its own erases it"],
   ["envelope.published/backtest", "counts and ids of evaluations"],

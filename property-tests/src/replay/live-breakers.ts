@@ -11,6 +11,21 @@ export const breaker = ({ a, b, c }: Act, lived: Lived): Doing => {
   return Effect.gen(function* () {
     const breakers = yield* Breakers
     const one = chosen(yield* breakers.list(agentId), c)
+    if (one === undefined && c % 4 === 1) {
+      return yield* breakers.arm(
+        agentId,
+        {
+          name: "calibrated",
+          metric: "action_velocity",
+          params: { window_ms: 3_600_000, per: "run" },
+          enabled: true,
+          mode: "warn",
+          max_false_stop_bp: 5_000,
+          good_runs: { from_seq: 0, to_seq: 8 * b + c, except: [`run-${b % 4}`] }
+        },
+        ann
+      )
+    }
     if (one === undefined || b % 5 === 0)
       return yield* breakers.arm(
         agentId,

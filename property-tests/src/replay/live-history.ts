@@ -240,6 +240,7 @@ const witness = ({ a, b, c }: Act, lived: Lived): Doing => {
   if (agentId === undefined) return Effect.void
   const decisions = Array.from({ length: 1 + (c % 4) }, (_, index) => ({
     client_ref: `r${(b + index) % 12}`,
+    run_id: `run-${((b + index) % 12) % 5}`,
     kind: "tool_call" as const,
     action: `act-${c % 2}`,
     status: "intended" as const,

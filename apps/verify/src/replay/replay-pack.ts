@@ -24,7 +24,7 @@ import { ReplayCount, type ReplayReport, withReplay } from "./replay-report.ts"
  * Replays a full or range pack, after the packs before it.
  *
  * Reads the parts of each pack once before: to find how far back meters read, so that older records can be dropped, and
- * whether a fairness screen is disclosed, for which decisions are kept.
+ * whether a fairness screen or a calibration is disclosed, for which decisions are kept.
  */
 export const readReplay: BeginReading = async ({ pack, previous }, report) => {
   const end = (replay: ReplayReport | null, why: string | null): Found => ({
@@ -41,7 +41,7 @@ export const readReplay: BeginReading = async ({ pack, previous }, report) => {
   for (const one of [...packs, { pack }]) {
     const found = await neededOf(one.pack.content())
     longest = Math.max(longest, found.longestWindowMs)
-    keepsDecisions ||= found.hasScreen
+    keepsDecisions ||= found.countsDecisions
   }
   const origin = report.origin!
   const again = new Recomputation({ fromGenesis, crypto, keepsDecisions, longestWindowMs: longest, origin })
@@ -109,19 +109,19 @@ const takeKnown = (again: Recomputation, record: ReplayRecord, atMs: number, bef
 
 /**
  * The longest window of the envelopes that a pack discloses, under others nothing can be recomputed; and whether it
- * discloses a fairness screen. Unit: milliseconds.
+ * discloses a fairness screen or the calibration of a breaker. Unit: milliseconds.
  */
 const neededOf = async (content: AsyncIterable<Uint8Array>) => {
   const parts = new DisclosedParts(content)
-  let [longest, hasScreen] = [0, false]
+  let [longest, countsDecisions] = [0, false]
   try {
     for (;;) {
       // The first place behind the one at hand.
       const found = parts.seek({ seq: parts.seq, name: `${parts.name}\0` })
       if (typeof found !== "boolean") await found
-      if (parts.seq === Number.POSITIVE_INFINITY) return { longestWindowMs: longest, hasScreen }
+      if (parts.seq === Number.POSITIVE_INFINITY) return { longestWindowMs: longest, countsDecisions }
       if (parts.name === "envelope") longest = Math.max(longest, longestWindowMs(parts.bytes()))
-      hasScreen ||= parts.name === "screen"
+      countsDecisions ||= parts.name === "screen" || parts.name === "good_runs"
     }
   } finally {
     await parts.end()

@@ -1,4 +1,4 @@
-/** The endpoints of fairness screens. Spec: document 1 section 4, `/fairness/screens`; decision 0072. */
+/** The endpoints of fairness screens. Spec: document 1 section 4, `/fairness/screens`; decision 0074. */
 import { Schema } from "effect"
 import {
   FairnessScreen,
@@ -13,7 +13,7 @@ import { endpoint, json, jsonBody, queryOf } from "./endpoint.ts"
 
 const Screen = named<FairnessScreenInfo>()(FairnessScreen)
 
-/** Endpoints of fairness screens. Spec: document 1 section 4, `/fairness/screens`; decision 0072. */
+/** Endpoints of fairness screens. Spec: document 1 section 4, `/fairness/screens`; decision 0074. */
 export const fairness = {
   list: endpoint({
     id: "fairness.list",

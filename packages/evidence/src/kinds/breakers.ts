@@ -9,6 +9,12 @@ const metric = must("metric", name(64))
 const mode = must("mode", choice("shadow", "warn", "enforce"))
 const response = may("response", choice("notify", "step_down", "drain", "halt", "quarantine"))
 
+/** The good runs that set a threshold: how many, within these records. */
+const goodRuns = may("good_runs", {
+  type: "object",
+  members: [must("from_seq", count), must("runs", count), must("to_seq", count)]
+})
+
 /** All that a breaker is. Parameters are sorted by name: each is a number or a word. */
 const breaker = [
   agentId,
@@ -17,6 +23,8 @@ const breaker = [
   breakerId,
   must("confidence_bp", { type: "integer", min: 0, max: 9_999 }),
   must("enabled", { type: "boolean" }),
+  goodRuns,
+  may("max_false_stop_bp", { type: "integer", min: 1, max: 5_000 }),
   metric,
   mode,
   must("name", name(64)),
@@ -34,9 +42,11 @@ const breaker = [
 export const breakerKinds: ReadonlyArray<KindRow> = [
   {
     kind: "breaker.armed",
-    about: "A breaker watches an agent from this record on. Its window begins here.",
+    about:
+      "A breaker watches an agent from this record on. Its window begins here. With `max_false_stop_bp` its " +
+      "threshold was set by the `runs` good runs in the records `from_seq` to `to_seq`.",
     body: breaker,
-    parts: []
+    parts: [part("good_runs", 65_536, "`{except: [run_id]}`: runs of the range that are not good")]
   },
   {
     kind: "breaker.changed",

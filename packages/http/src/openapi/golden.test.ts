@@ -202,6 +202,7 @@ const added: ReadonlyArray<string> = [
   "/components/schemas/BreakerPreviewIn",
   "/components/schemas/BreakerPreviewOut",
   "/components/schemas/BreakerReleaseIn",
+  "/components/schemas/GoodRunsIn",
   "/components/schemas/BreakerUpdate",
   "/paths/~1api~1v1~1bound~1agents~1{agent_id}~1breakers",
   "/paths/~1api~1v1~1bound~1agents~1{agent_id}~1breakers~1preview",

@@ -37,6 +37,10 @@ export type BreakerDocument = {
   readonly enabled: boolean
   readonly mode: BreakerMode
   readonly confidenceBp: number
+  /** The bound on false stops that its threshold keeps. Unit: hundredths of a percent. */
+  readonly maxFalseStopBp?: number
+  /** The runs that set its threshold: how many, within which records. */
+  readonly goodRuns?: { readonly fromSeq: number; readonly toSeq: number; readonly runs: number }
   /** Its own response; null leaves it to the response policy. */
   readonly response: KillResponse | null
   readonly createdBy: string

@@ -15,12 +15,23 @@ export const breakerOfBody = (body: Body, before: BreakerDocument | null): Break
   enabled: body["enabled"] === true,
   mode: body["mode"] as BreakerMode,
   confidenceBp: Number(body["confidence_bp"]),
+  ...calibrationOfBody(body),
   response: (body["response"] ?? null) as KillResponse | null,
   createdBy: before?.createdBy ?? String(body["writer"]),
   sinceSeq: Number(body["as_of_seq"]),
   trip: before?.trip ?? null,
   lastActivationId: before?.lastActivationId ?? null
 })
+
+const calibrationOfBody = (body: Body): Pick<BreakerDocument, "goodRuns" | "maxFalseStopBp"> => {
+  const { good_runs: good, max_false_stop_bp: bound } = body as JsonMap
+  if (typeof bound !== "number" || typeof good !== "object" || good === null) return {}
+  const { from_seq: fromSeq, runs, to_seq: toSeq } = good as JsonMap
+  return {
+    maxFalseStopBp: bound,
+    goodRuns: { fromSeq: Number(fromSeq), toSeq: Number(toSeq), runs: Number(runs) }
+  }
+}
 
 /** A breaker after `breaker.tripped`. */
 export const trippedByBody = (breaker: BreakerDocument, body: Body): BreakerDocument => ({

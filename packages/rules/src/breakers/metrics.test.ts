@@ -176,7 +176,8 @@ const givenParams: { readonly [metric: string]: ReadonlyArray<{ readonly [name: 
   ],
   action_velocity: [
     { window_ms: WINDOW, max_count: 3 },
-    { window_ms: WINDOW, max_count: 3, kind: "message" }
+    { window_ms: WINDOW, max_count: 3, kind: "message" },
+    { window_ms: WINDOW, max_count: 3, per: "run" }
   ],
   repeat_action: [{ window_ms: WINDOW, max_identical: 2 }],
   consecutive_failures: [{ max_count: 3, window_ms: WINDOW }],

@@ -111,12 +111,12 @@ describe("a comparison of groups", () => {
         assert.deepStrictEqual([one.verdict, one.undefinedReason], [other.verdict, other.undefinedReason])
         if (one.base === null || other.base === null) return
         // Equal groups may change places as the base: their verdicts are those of any other such group.
-        const told = (found: typeof one, of: ReadonlyArray<Share>) =>
+        const verdictsOf = (found: typeof one, of: ReadonlyArray<Share>) =>
           found.groups
             .map((verdict, at) => JSON.stringify([of[at]!, verdict]))
             .filter((text) => !text.endsWith("null]"))
             .toSorted()
-        assert.deepStrictEqual(told(one, groups), told(other, turned))
+        assert.deepStrictEqual(verdictsOf(one, groups), verdictsOf(other, turned))
       }),
       { seed: 33, numRuns: 200 }
     )

@@ -1,18 +1,18 @@
 /**
  * Compares the rates of groups by the four-fifths rule. It knows nothing of decisions: screens of an agent and analyses
- * of a data set run it. Spec: research on fairness 3.1 and 3.2; decision 0072.
+ * of a data set run it. Spec: research on fairness 3.1 and 3.2; decision 0074.
  */
-import type { rateVerdicts, undefinedRatios } from "@flyball/evidence/words"
+import type { FairnessScreenedBody } from "@flyball/evidence"
 import { fisherTest, isAtMost, isBelowFourFifths, ratioScore, type Share } from "@flyball/statistics"
 
 /** Most groups that are compared. */
 export const MAX_GROUPS = 20
 
-/** One of {@link rateVerdicts}. */
-export type RateVerdict = (typeof rateVerdicts)[number]
+/** Says what counts show of a ratio against four fifths. */
+export type RateVerdict = NonNullable<FairnessScreenedBody["verdict"]>
 
-/** One of {@link undefinedRatios}. */
-export type UndefinedRatio = (typeof undefinedRatios)[number]
+/** Why no ratio is defined. */
+export type UndefinedRatio = NonNullable<FairnessScreenedBody["undefined_reason"]>
 
 /** A group against the one with the highest rate. */
 export interface GroupVerdict {
@@ -55,8 +55,8 @@ export const zOfGroups = (groups: number): number => simultaneousZ[groups - 2]!
  * here: leave it out. `demonstrated` where one group is; `not_demonstrated` where all are.
  *
  * - Shape: up to {@link MAX_GROUPS} groups, each with a trial at least.
- * - Method: Koopman's score interval of the ratio, 95 % for all pairs together, against 4/5; and where one of two groups
- *   has fewer than 30 trials, Fisher's exact test at the same level.
+ * - Method: Koopman's score interval of the ratio, 95 % for all pairs together, against 4/5; and where one of two
+ *   groups has fewer than 30 trials, Fisher's exact test at the same level.
  */
 export const compareGroups = (groups: ReadonlyArray<Share>): GroupRates => {
   if (groups.length < 2)

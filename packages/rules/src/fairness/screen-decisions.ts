@@ -1,6 +1,5 @@
 /** Counts the decisions of a window by group and outcome, and compares the groups. Service and verifier run it. */
 import type { FairnessScreenedBody } from "@flyball/evidence"
-import type { outcomeSources } from "@flyball/evidence/words"
 import type { Share } from "@flyball/statistics"
 import { partValue } from "../records/part-json.ts"
 import type { Json, JsonMap, PartContent } from "../records/record.ts"
@@ -12,8 +11,8 @@ export const MAX_SCREENED = 20_000
 /** Characters of a group's value; a longer one counts as no value. */
 export const MAX_GROUP_LENGTH = 200
 
-/** One of {@link outcomeSources}. */
-export type OutcomeSource = (typeof outcomeSources)[number]
+/** Where the outcome of a decision stands. */
+export type OutcomeSource = FairnessScreenedBody["source"]
 
 /** A value of a label that can name a group or an outcome. */
 export type LabelValue = string | number | boolean

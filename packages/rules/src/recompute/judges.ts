@@ -7,6 +7,7 @@ import type { ReplayRecord } from "../records/record.ts"
 import { judgeAgentParts } from "./checks/agent-parts.ts"
 import { BreakerJudge } from "./checks/breakers.ts"
 import { DriftJudge } from "./checks/drift.ts"
+import { judgeCalibration } from "./checks/calibration.ts"
 import { DrillJudge } from "./checks/drills.ts"
 import { Ends } from "./checks/ends.ts"
 import { EvalJudge } from "./checks/evals.ts"
@@ -144,6 +145,11 @@ export const judgesOf = (
     here("tier gate", kinds("agent.activated"), ({ atMs, record: { body } }) =>
       judgeActivation(state.agents.get(String(body["agent_id"])), body, atMs)
     ),
+    here("calibration", kinds("breaker.armed", "breaker.changed"), ({ atMs, record }) =>
+      atMs === null
+        ? null
+        : judgeCalibration(record, breakers.documentOf(String(record.body["breaker_id"])), decisions, fromGenesis)
+    ),
     everywhere(
       "breaker",
       isJudged,
@@ -162,9 +168,9 @@ export const judgesOf = (
     everywhere("eval run", kinds("eval.recorded"), ({ record }) =>
       evals.take(record, state.agents.has(String(record.body["agent_id"])))
     ),
-    here("fairness screen", screened, ({ first, record }) => {
+    here("fairness screen", screened, ({ atMs, first, record }) => {
       if (record.kind === "fairness.screened") return judgeScreen(record, { state, decisions, first, fromGenesis })
-      if (keepsDecisions) decisions.take(record)
+      if (keepsDecisions) decisions.take(record, atMs ?? 0)
       return null
     }),
     everywhere(

@@ -1,22 +1,23 @@
-/** Decisions that later records count again: fairness screens. Bounded; the oldest are dropped. */
+/** Decisions that later records count again: fairness screens, calibrated breakers. Bounded; the oldest are dropped. */
+import { CALIBRATION_MARGIN, type GoodRuns } from "../breakers/calibration.ts"
+import type { MetricRecord } from "../breakers/metric.ts"
 import type { ScreenedDecision } from "../fairness/screen-decisions.ts"
-import type { PartContent, ReplayRecord } from "../records/record.ts"
+import type { JsonMap, PartContent, ReplayRecord } from "../records/record.ts"
 
-/** Most decisions, and evaluations, that are kept. */
+/** Most decisions and settlements, and evaluations, that are kept. */
 const MAX_KEPT = 100_000
 /** Most bytes of labels that are kept. */
 const MAX_KEPT_BYTES = 67_108_864
 
-interface Kept {
-  readonly seq: number
-  readonly agentId: string
-  readonly action: string
-  readonly status: string
-  settled: { readonly seq: number; readonly status: string } | null
-  readonly evaluationId: string | null
+/** A settlement where it has no labels, no erasure and no settlement of its own. */
+interface Kept extends MetricRecord {
   readonly labels: PartContent | undefined
+  settled: MetricRecord | null
   erasedBy: number | null
 }
+
+/** Members of bodies that are kept. */
+const members = ["action", "agent_id", "decision_seq", "evaluation_id", "kind", "run_id", "status", "usage"] as const
 
 /** A window of decisions: of these agents, in these records, as of a later one. */
 export interface DecisionWindow {
@@ -38,31 +39,24 @@ export class KeptDecisions {
   readonly #evaluations = new Map<string, { readonly seq: number; readonly outcome: string }>()
   #areEvaluationsDropped = false
 
-  /** Takes a decision, a settlement, an evaluation or an erasure. */
-  take({ body, kind, parts, seq }: ReplayRecord): void {
-    if (kind === "decision.witnessed") {
-      const evaluationId = body["evaluation_id"]
-      this.#keep({
-        seq,
-        agentId: String(body["agent_id"]),
-        action: String(body["action"]),
-        status: String(body["status"]),
-        settled: null,
-        evaluationId: typeof evaluationId === "string" ? evaluationId : null,
-        labels: parts.get("labels"),
-        erasedBy: null
-      })
-    } else if (kind === "decision.settled") {
-      const decision = this.#at(Number(body["decision_seq"]))
-      if (decision !== null) decision.settled ??= { seq, status: String(body["status"]) }
-    } else if (kind === "evaluation.made") {
+  /** Takes a decision, a settlement, an evaluation or an erasure. Unit: `atMs`, milliseconds since 1970 UTC. */
+  take({ body, kind, parts, seq }: ReplayRecord, atMs: number): void {
+    if (kind === "evaluation.made") {
       this.#evaluations.set(String(body["evaluation_id"]), { seq, outcome: String(body["outcome"]) })
       if (this.#evaluations.size <= MAX_KEPT) return
       this.#areEvaluationsDropped = true
       this.#evaluations.delete(this.#evaluations.keys().next().value!)
-    } else if (kind === "part.erased" && body["name"] === "labels") {
-      const decision = this.#at(Number(body["seq"]))
+    } else if (kind === "part.erased") {
+      const decision = body["name"] === "labels" ? this.#at(Number(body["seq"])) : null
       if (decision !== null) decision.erasedBy ??= seq
+    } else {
+      const own: JsonMap = Object.fromEntries(
+        members.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]]))
+      )
+      const one: Kept = { seq, atMs, kind, body: own, labels: parts.get("labels"), settled: null, erasedBy: null }
+      const decision = kind === "decision.settled" ? this.#at(Number(body["decision_seq"])) : null
+      if (decision !== null) decision.settled ??= one
+      this.#keep(one)
     }
   }
 
@@ -75,20 +69,47 @@ export class KeptDecisions {
     if (fromSeq <= this.#droppedTo) return "dropped"
     const found: Array<ScreenedDecision> = []
     for (let at = this.#place(fromSeq); at < this.#kept.length; at++) {
-      const { agentId, erasedBy, evaluationId, labels, settled, status, ...one } = this.#kept[at]!
-      if (one.seq > toSeq) break
-      if (!agentIds.has(agentId) || (action !== null && one.action !== action)) continue
+      const { body, erasedBy, kind, labels, seq, settled } = this.#kept[at]!
+      if (seq > toSeq) break
+      if (kind !== "decision.witnessed" || !agentIds.has(String(body["agent_id"]))) continue
+      if (action !== null && body["action"] !== action) continue
       const wasErased = labels?.state === "erased" && erasedBy !== null && erasedBy <= asOfSeq
       if (labels !== undefined && labels.state !== "present" && !wasErased) return "hidden"
-      const evaluation = evaluationId === null ? undefined : this.#evaluations.get(evaluationId)
-      if (evaluationId !== null && evaluation === undefined && this.#areEvaluationsDropped) return "dropped"
+      const evaluationId = body["evaluation_id"]
+      const evaluation = typeof evaluationId === "string" ? this.#evaluations.get(evaluationId) : undefined
+      if (typeof evaluationId === "string" && evaluation === undefined && this.#areEvaluationsDropped) return "dropped"
       found.push({
         labels,
-        status: settled !== null && settled.seq <= asOfSeq ? settled.status : status,
+        status: String((settled !== null && settled.seq <= asOfSeq ? settled : { body }).body["status"]),
         evaluated: evaluation !== undefined && evaluation.seq <= asOfSeq ? evaluation.outcome : null
       })
     }
     return found
+  }
+
+  /** The records of a range of good runs, with its margins, as of a record; null where not all of them are kept. */
+  around(
+    agentId: string,
+    { fromSeq, toSeq }: Pick<GoodRuns, "fromSeq" | "toSeq">,
+    asOfSeq: number,
+    isFromGenesis: boolean
+  ): ReadonlyArray<MetricRecord> | null {
+    const isOwn = ({ body }: Kept): boolean => body["agent_id"] === agentId
+    const before: Array<MetricRecord> = []
+    for (let at = this.#place(fromSeq) - 1; at >= this.#first && before.length < CALIBRATION_MARGIN; at--)
+      if (isOwn(this.#kept[at]!)) before.unshift(this.#kept[at]!)
+    const isCut = !isFromGenesis || this.#droppedTo >= 0
+    if (fromSeq <= this.#droppedTo || (isCut && before.length < CALIBRATION_MARGIN)) return null
+    const found: Array<MetricRecord> = []
+    let after = 0
+    for (let at = this.#place(fromSeq); at < this.#kept.length && after < CALIBRATION_MARGIN; at++) {
+      const one = this.#kept[at]!
+      if (one.seq > asOfSeq) break
+      if (!isOwn(one)) continue
+      found.push(one)
+      if (one.seq > toSeq) after++
+    }
+    return [...before, ...found]
   }
 
   #keep(one: Kept): void {

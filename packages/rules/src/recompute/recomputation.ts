@@ -34,7 +34,7 @@ export interface RecomputeOptions {
    * Origin of this chain, from which evaluation ids derive. If absent, ids and duplicate evaluations are not checked.
    */
   readonly origin?: string
-  /** False: nothing here counts decisions again, so none is kept. If absent, the newest are. Spec: decision 0072. */
+  /** False: nothing here counts decisions again, so none is kept. If absent, the newest are. Spec: decision 0074. */
   readonly keepsDecisions?: boolean
   /** Most work of all proofs of standing approvals, in states of a search. If absent, a minute or two of it. */
   readonly maxProofWork?: number

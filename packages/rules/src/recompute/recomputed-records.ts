@@ -48,11 +48,12 @@ export const isRecomputedPart = (name: string, kind: string): boolean =>
   (kind === "eval.recorded" && name === "suite") ||
   (kind.startsWith("mcp.") && (name === "manifest" || name.startsWith("mcp_"))) ||
   (kind === "fairness.screened" && name === "screen") ||
+  (kind === "breaker.armed" && name === "good_runs") ||
   isOfDecisions(name, kind) ||
   (kind === "mapping.changed" && name === "mapping") ||
   (kind === "kill.unconfirmed" && name === "instances")
 
-/** Whether a part is read of decisions that are counted again alone: see `keepsDecisions`. Spec: decision 0072. */
+/** Whether a part is read of decisions that are counted again alone: see `keepsDecisions`. Spec: decision 0074. */
 export const isOfDecisions = (name: string, kind: string): boolean => kind === "decision.witnessed" && name === "labels"
 
 /**

@@ -125,7 +125,8 @@ export const naiveMetrics: { readonly [metric: string]: NaiveMetric } = {
       ms,
       WINDOW
     )
-    return { value: String(within.length), ...span(within) }
+    const groups = Map.groupBy(within, ({ body }) => (params["per"] === "run" ? body["run_id"] : ""))
+    return { value: String(Math.max(0, ...[...groups.values()].map((one) => one.length))), ...span(within) }
   },
   drift_score: (_, records, { ms }) => {
     const within = inside(

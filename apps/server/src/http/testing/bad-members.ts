@@ -524,7 +524,13 @@ export const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
     ["enabled", "yes", "bool_type"],
     ...badWord("mode"),
     ...badConfidence,
-    ...badWord("response")
+    ...badWord("response"),
+    ["max_false_stop_bp", 0, "greater_than_equal"],
+    ["max_false_stop_bp", 5_001, "less_than_equal"],
+    ["max_false_stop_bp", 500, "missing", "good_runs"],
+    ["good_runs", { from_seq: 0, to_seq: 1 }, "missing", "max_false_stop_bp"],
+    ["good_runs", { from_seq: 0 }, "missing", "good_runs.to_seq"],
+    ["good_runs", { from_seq: 0, to_seq: 1, except: ["a b"] }, "string_pattern_mismatch", "good_runs.except.0"]
   ],
   "breakers.update": [
     ...badParams,

@@ -1,4 +1,4 @@
-/** Fairness screens as a module. Spec: document 1 section 4, `/fairness/screens`; decision 0072. */
+/** Fairness screens as a module. Spec: document 1 section 4, `/fairness/screens`; decision 0074. */
 import { fairness as rows } from "@flyball/contract/http"
 import { Effect } from "effect"
 import { defineModule, type Module } from "../../capability/module.ts"
@@ -12,7 +12,7 @@ const operations = {
   })
 } satisfies OperationsOf<typeof rows>
 
-/** Fairness screens: rates of outcomes between groups of decisions. Spec: decision 0072. */
+/** Fairness screens: rates of outcomes between groups of decisions. Spec: decision 0074. */
 export const fairness: Module<"fairness", typeof rows, typeof operations, typeof FairnessScreens.layer> = defineModule({
   name: "fairness",
   rows,

@@ -1,4 +1,4 @@
-/** Plans the record of a fairness screen. Pure. Spec: decision 0072. */
+/** Plans the record of a fairness screen. Pure. Spec: decision 0074. */
 import { canonicalBytes } from "@flyball/evidence"
 import type { Screened, ScreenQuestion } from "@flyball/rules"
 import { omitNullish } from "../../foundation/omit-nullish.ts"

@@ -1,5 +1,5 @@
 /**
- * Fairness screens: rates of positive outcomes between groups of decisions. Spec: document 1 section 4; decision 0072.
+ * Fairness screens: rates of positive outcomes between groups of decisions. Spec: document 1 section 4; decision 0074.
  */
 import {
   type AgentNotFound,
@@ -40,7 +40,7 @@ import { type ReadFault, Storage, type StorageApi, type StoredRecord } from "../
 import { planScreen, type ScreenWindow } from "./plan-screen.ts"
 import { decisionsWithin, screenEach, type WindowBounds } from "./read-decisions.ts"
 
-/** Operations on fairness screens. Agents outside `scope` are answered as not found. Spec: decision 0072. */
+/** Operations on fairness screens. Agents outside `scope` are answered as not found. Spec: decision 0074. */
 export interface FairnessScreensApi {
   /** Screens the decisions of a window, and records the counts and the verdict. */
   readonly screen: (
@@ -61,7 +61,7 @@ const MAX_AGENTS = 64
 const PAGE = 200
 const MOST_READ = 20_000
 
-/** Service of fairness screens. Spec: document 1 section 4, `/fairness/screens`; decision 0072. */
+/** Service of fairness screens. Spec: document 1 section 4, `/fairness/screens`; decision 0074. */
 export class FairnessScreens extends Context.Service<FairnessScreens, FairnessScreensApi>()(
   "flyball/core/FairnessScreens"
 ) {
@@ -196,17 +196,17 @@ const screenOut = Effect.fnUntraced(function* (
   const body = yield* bodyOf(record)
   const [part] = yield* storage.parts([record.seq])
   const read = part === undefined || part.bytes === null ? null : partMembers({ state: "present", bytes: part.bytes })
-  const asked = read?.state === "known" ? readScreenPart(read.members) : null
+  const said = read?.state === "known" ? readScreenPart(read.members) : null
   const ungrouped = { passed: body.ungrouped_positive, trials: body.ungrouped }
   return {
     id: body.screen_id,
     agent_id: body.agent_id ?? null,
     agent_ids: body.agent_ids ?? null,
-    group: asked?.question.group ?? null,
+    group: said?.question.group ?? null,
     outcome: {
       source: body.source,
-      path: asked?.question.path ?? null,
-      positive: asked?.question.positive ?? null
+      path: said?.question.path ?? null,
+      positive: said?.question.positive ?? null
     },
     action: body.action ?? null,
     from_seq: body.from_seq,
@@ -220,7 +220,7 @@ const screenOut = Effect.fnUntraced(function* (
       positive: ungrouped.passed,
       rate: ungrouped.trials === 0 ? null : rateOf(ungrouped)
     },
-    groups: groupsOut(body, asked?.values ?? null),
+    groups: groupsOut(body, said?.values ?? null),
     verdict: body.verdict ?? null,
     undefined_reason: body.undefined_reason ?? null,
     screened_by: body.writer,

@@ -25,6 +25,11 @@ export const breakerOut = (id: string, breaker: BreakerDocument, check: LastChec
     confidence_bp: breaker.confidenceBp,
     response: breaker.response,
     state: trip === null ? "armed" : "tripped",
-    tripped_at: trip === null ? null : formatInstant(trip.atMs)
+    tripped_at: trip === null ? null : formatInstant(trip.atMs),
+    max_false_stop_bp: breaker.maxFalseStopBp ?? null,
+    good_runs:
+      breaker.goodRuns === undefined
+        ? null
+        : { from_seq: breaker.goodRuns.fromSeq, to_seq: breaker.goodRuns.toSeq, runs: breaker.goodRuns.runs }
   }
 }

@@ -1,11 +1,10 @@
 /** Plans what people do with breakers, and what a breaker does when it trips. Pure. */
 import { BreakerNotTripped } from "@flyball/contract"
+import { canonicalBytes } from "@flyball/evidence"
 import {
   type BreakerDocument,
-  type BreakerMode,
   type KillResponse,
   type BreakerTrip,
-  type Params,
   paramsToBody,
   type ReadAt,
   type Reading
@@ -25,20 +24,18 @@ export interface BreakerPlan {
 }
 
 /** Input for arming a breaker. */
-export interface ArmCommand {
-  readonly agentId: string
-  readonly name: string
-  readonly metric: string
-  readonly params: Params
-  readonly enabled: boolean
-  readonly mode: BreakerMode
-  readonly confidenceBp: number
-  readonly response: KillResponse | null
-  readonly writer: Writer
-}
+export type ArmCommand = Omit<BreakerDocument, "createdBy" | "lastActivationId" | "sinceSeq" | "trip">
 
-/** Decides what arming a breaker would change. Its window begins with the record. */
-export const planArm = (id: string, { writer, ...command }: ArmCommand, asOf: AsOf): BreakerPlan => {
+/**
+ * Decides what arming a breaker would change. Its window begins with the record. `except`: runs that did not count
+ * where good runs set its threshold.
+ */
+export const planArm = (
+  id: string,
+  command: ArmCommand,
+  { except, writer }: { readonly writer: Writer; readonly except: ReadonlyArray<string> },
+  asOf: AsOf
+): BreakerPlan => {
   const breaker: BreakerDocument = {
     ...command,
     createdBy: writer.id,
@@ -51,7 +48,14 @@ export const planArm = (id: string, { writer, ...command }: ArmCommand, asOf: As
     breaker,
     change: {
       puts: [breakerPut(id, 0, breaker), epochPut],
-      records: [{ kind: "breaker.armed", agentId, body: wholeBody(id, breaker, asOf, writer), parts: [] }],
+      records: [
+        {
+          kind: "breaker.armed",
+          agentId,
+          body: wholeBody(id, breaker, asOf, writer),
+          parts: breaker.goodRuns === undefined ? [] : [{ name: "good_runs", bytes: canonicalBytes({ except }) }]
+        }
+      ],
       events: [event("breaker.armed", { breaker_id: id, agent_id: agentId, metric, mode, enabled, writer: writer.id })]
     }
   }
@@ -218,6 +222,11 @@ const wholeBody = (id: string, breaker: BreakerDocument, asOf: AsOf, writer: Wri
     breaker_id: id,
     confidence_bp: breaker.confidenceBp,
     enabled: breaker.enabled,
+    good_runs:
+      breaker.goodRuns === undefined
+        ? null
+        : { from_seq: breaker.goodRuns.fromSeq, runs: breaker.goodRuns.runs, to_seq: breaker.goodRuns.toSeq },
+    max_false_stop_bp: breaker.maxFalseStopBp,
     metric: breaker.metric,
     mode: breaker.mode,
     name: breaker.name,

@@ -20,7 +20,7 @@ export const previewOver = Effect.fnUntraced(function* (
   agentId: string,
   { confidenceBp, metric, params }: MeasuredBy,
   fromSeq: number | null
-): Effect.fn.Return<BreakerPreviewOut, ReadFault> {
+): Effect.fn.Return<Omit<BreakerPreviewOut, "calibration">, ReadFault> {
   const asOf = yield* storage.asOf
   const own = metric.kinds.filter((kind) => !haltKinds.includes(kind))
   const found = yield* recordsOf(storage, agentId, own, asOf.seq, fromSeq)

@@ -37,6 +37,7 @@ import { firstBadRecord } from "./first-bad-record.ts"
 import { BreakerWindows } from "./keeper.ts"
 import { planArm, planChange, planRelease } from "./plan-breaker.ts"
 import { previewOver } from "./preview.ts"
+import { goodRunsOf, measureOf } from "./calibrate.ts"
 import { readMeasure } from "./read-input.ts"
 import { breakersOf, readBreaker, type StoredBreaker, storedBreaker } from "./stored-breaker.ts"
 import { factsOf, tripDue, type Tripping } from "./trip.ts"
@@ -140,8 +141,6 @@ export class Breakers extends Context.Service<Breakers, BreakersApi>()("flyball/
       return Breakers.of({
         arm: (agentId, input, writer, scope = everyUnit) =>
           Effect.gen(function* () {
-            const confidenceBp = input.confidence_bp ?? 0
-            const { metric, params } = yield* Effect.fromResult(readMeasure(input.metric, input.params, confidenceBp))
             const id = yield* newId("brk")
             return yield* commitWithRetry(
               storage,
@@ -158,6 +157,13 @@ export class Breakers extends Context.Service<Breakers, BreakersApi>()("flyball/
                       detailItem(["path", "agent_id"], "value_error", `An agent has up to ${MAX_BREAKERS} breakers`)
                     ]
                   })
+                const { calibration, confidenceBp, metric, params } = yield* measureOf(
+                  storage,
+                  agentId,
+                  input,
+                  asOf.seq
+                )
+                const { good_runs: good, max_false_stop_bp: bound } = input
                 const { breaker, change } = planArm(
                   id,
                   {
@@ -169,8 +175,11 @@ export class Breakers extends Context.Service<Breakers, BreakersApi>()("flyball/
                     mode: input.mode,
                     confidenceBp,
                     response: input.response ?? null,
-                    writer
+                    ...(calibration === null || good == null || bound == null
+                      ? {}
+                      : { maxFalseStopBp: bound, goodRuns: goodRunsOf(good, calibration.runs, asOf.seq) })
                   },
+                  { writer, except: good?.except ?? [] },
                   asOf
                 )
                 // An agent that ends meanwhile gets none.
@@ -187,6 +196,12 @@ export class Breakers extends Context.Service<Breakers, BreakersApi>()("flyball/
               const asOf = yield* storage.asOf
               const stored = yield* readBreaker(storage, id, scope)
               const confidenceBp = input.confidence_bp ?? stored.body.confidenceBp
+              if (input.params !== undefined && stored.body.maxFalseStopBp !== undefined)
+                return yield* new InvalidInput({
+                  detail: [
+                    detailItem(["body", "params"], "value_error", "Good runs set its threshold: arm another breaker")
+                  ]
+                })
               // The metric was available when the breaker was armed, and stays so.
               const { params } = yield* Effect.fromResult(
                 readMeasure(stored.body.metric, input.params ?? stored.body.params, confidenceBp)
@@ -258,8 +273,20 @@ export class Breakers extends Context.Service<Breakers, BreakersApi>()("flyball/
         }),
         preview: Effect.fnUntraced(function* (agentId, input, scope = everyUnit) {
           yield* readAgent(storage, agentId, scope)
-          const measure = yield* Effect.fromResult(readMeasure(input.metric, input.params, input.confidence_bp ?? 0))
-          return yield* previewOver(storage, agentId, measure, input.from_seq ?? null)
+          const measure = yield* measureOf(storage, agentId, input, (yield* storage.asOf).seq)
+          const { calibration, metric } = measure
+          return {
+            ...(yield* previewOver(storage, agentId, measure, input.from_seq ?? null)),
+            calibration:
+              calibration === null
+                ? null
+                : {
+                    parameter: metric.perRun!.threshold,
+                    threshold: calibration.threshold,
+                    runs: calibration.runs,
+                    kept_bp: calibration.keptBp
+                  }
+          }
         }),
         tripDue: Effect.fnUntraced(function* (agentId) {
           // Most agents have none, in a store of which most have none at all.

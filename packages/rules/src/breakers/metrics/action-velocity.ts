@@ -1,11 +1,13 @@
 /** `action_velocity`: decisions of a window. */
+import { GroupedWindow } from "../grouped.ts"
 import { type Metric, windowMs } from "../metric.ts"
-import { Series } from "../series.ts"
 
 /** The metric. */
 export const actionVelocity: Metric = {
   name: "action_velocity",
-  about: "Witnessed decisions; with `kind` only those of one kind.",
+  about:
+    "Witnessed decisions; with `kind` only those of one kind; with `per` `run` those of the run that has most. " +
+    "Without a run they count as one.",
   trips: "above `max_count`",
   params: {
     window_ms: windowMs,
@@ -14,30 +16,27 @@ export const actionVelocity: Metric = {
       type: "word",
       words: ["tool_call", "tool_list", "model_call", "message", "handoff", "approval", "other"],
       optional: true
-    }
+    },
+    per: { type: "word", words: ["agent", "run"], optional: true }
   },
   kinds: ["decision.witnessed"],
+  perRun: { threshold: "max_count", beyond: 0 },
   reachMs: (params) => Number(params["window_ms"]),
   start: (params) => {
     const windowLength = Number(params["window_ms"])
     const only = params["kind"]
-    const series = new Series(0)
+    const most = BigInt(params["max_count"]!)
+    const window = new GroupedWindow()
     return {
       add: ({ atMs, body, kind, seq }) => {
-        if (kind === "decision.witnessed" && (only === undefined || body["kind"] === only)) series.add(seq, atMs, [])
+        if (kind !== "decision.witnessed" || (only !== undefined && body["kind"] !== only)) return
+        window.add(seq, atMs, params["per"] === "run" ? String(body["run_id"] ?? "") : "", 1)
       },
       read: ({ ms, seq }) => {
-        const { end, first } = series.within(ms, windowLength, seq)
-        const samples = end - first
-        return {
-          value: String(samples),
-          samples,
-          tripped: samples > Number(params["max_count"]),
-          fromSeq: samples === 0 ? null : series.seqAt(first),
-          toSeq: samples === 0 ? null : series.seqAt(end - 1)
-        }
+        const { sum, ...reading } = window.within(ms, windowLength, seq)
+        return { value: String(sum), tripped: sum > most, ...reading }
       },
-      forget: (beforeMs) => series.forget(beforeMs - windowLength)
+      forget: (beforeMs) => window.forget(beforeMs - windowLength)
     }
   }
 }

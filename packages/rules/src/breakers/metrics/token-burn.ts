@@ -16,6 +16,7 @@ export const tokenBurn: Metric = {
     per: { type: "word", words: ["agent", "run"], default: "agent" }
   },
   kinds: usageKinds,
+  perRun: { threshold: "cap_tokens", beyond: 1 },
   // A settlement in the window reads what its decision stated up to a window earlier.
   reachMs: (params) => 2 * Number(params["window_ms"]),
   start: (params) => {

@@ -185,12 +185,20 @@ export class BreakerJudge {
   }
 
   /** A breaker as the records before say it; null where none is known. */
-  firing(id: string): FiringBreaker | null {
-    for (const [agentId, watched] of this.#byAgent) {
+  documentOf(id: string): BreakerDocument | null {
+    for (const watched of this.#byAgent.values()) {
       const breaker = watched.documentOf(id)
-      if (breaker !== null) return { agentId, response: breaker.response, stopsAll: stopsAll(breaker.metric) }
+      if (breaker !== null) return breaker
     }
     return null
+  }
+
+  /** What a breaker does when it fires; null where none is known. */
+  firing(id: string): FiringBreaker | null {
+    const breaker = this.documentOf(id)
+    return breaker === null
+      ? null
+      : { agentId: breaker.agentId, response: breaker.response, stopsAll: stopsAll(breaker.metric) }
   }
 
   #isActive(agentId: string): boolean {

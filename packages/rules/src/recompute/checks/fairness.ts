@@ -1,4 +1,4 @@
-/** Recomputes `fairness.screened`: counts and verdict, from the decisions of its window. Spec: decision 0072. */
+/** Recomputes `fairness.screened`: counts and verdict, from the decisions of its window. Spec: decision 0074. */
 import type { FairnessScreenedBody } from "@flyball/evidence"
 import { readScreenPart, Screening } from "../../fairness/screen-decisions.ts"
 import { partMembers } from "../../records/part-json.ts"
@@ -27,8 +27,8 @@ export const judgeScreen = (record: ReplayRecord, known: Known): Problem | null 
     return problem("withheld", "Decisions of the window are from before the first record here.")
   const part = partMembers(record.parts.get("screen"))
   if (part.state !== "known") return problem("withheld", "The question of the screen is not shown.")
-  const asked = readScreenPart(part.members)
-  if (asked === null || (body.source === "labels") !== (asked.question.path !== null))
+  const said = readScreenPart(part.members)
+  if (said === null || (body.source === "labels") !== (said.question.path !== null))
     return problem("fairness_mismatch", "The part holds no question as a screen asks it.")
   const decisions = known.decisions.within({
     agentIds: new Set(body.agent_ids ?? [String(body.agent_id)]),
@@ -40,12 +40,12 @@ export const judgeScreen = (record: ReplayRecord, known: Known): Problem | null 
   if (decisions === "hidden") return problem("withheld", "The labels of a decision of the window are not shown.")
   if (decisions === "dropped")
     return { ...problem("withheld", "The window lies further back than replay keeps decisions."), because: "budget" }
-  const screening = new Screening({ ...asked.question, source: body.source })
+  const screening = new Screening({ ...said.question, source: body.source })
   for (const decision of decisions) screening.take(decision)
   const { screened } = screening
   if (screened === null) return problem("fairness_mismatch", "The window has more groups than a screen compares.")
   const { counts, values } = screened
-  if (!isSameJson(values, asked.values))
+  if (!isSameJson(values, said.values))
     return problem("fairness_mismatch", "The values of the groups are not those of the labels.")
   const stated = record.body
   for (const name of ["base", "groups", "undefined_reason", "verdict", ...Object.keys(counts)]) {
