@@ -188,6 +188,7 @@ describe("every name that a body takes", () => {
         "bound.create_envelope org_unit",
         "breakers.arm name",
         "breakers.preview name",
+        "fairness.screen org_unit",
         "chain.erase name",
         "ingest_keys.mint name",
         "ingest_keys.mint org_unit",
