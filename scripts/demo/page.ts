@@ -4,6 +4,7 @@ import { platformLines } from "./platform.ts"
 import { replayedLines } from "./replayed.ts"
 import { reviewedLines } from "./reviewed.ts"
 import { stoppedLines } from "./stopped.ts"
+import { toolsChangedLines } from "./tools-changed.ts"
 import type { Figures } from "./story.ts"
 
 /** Writes the page. The same figures give the same text. */
@@ -66,6 +67,8 @@ export const pageOf = (figures: Figures): string => {
     ...reviewedLines(figures.approved),
     "The replay above made these evaluations, reviews and approvals again too: " +
       `${figures.replayed.mismatches} differences.`,
+    "",
+    ...toolsChangedLines(figures.changed),
     "",
     ...platformLines(figures.platform),
     "",

@@ -8,6 +8,7 @@ import { type Platform, platform } from "./platform.ts"
 import { replay, type Replayed } from "./replayed.ts"
 import { reviewed, type Reviewed } from "./reviewed.ts"
 import { startServer, verify } from "./server.ts"
+import { type ToolsChanged, toolsChanged } from "./tools-changed.ts"
 import { stopped, type Stopped } from "./stopped.ts"
 import { tell, type Reported } from "./webhook-story.ts"
 
@@ -21,6 +22,7 @@ export interface Figures {
   readonly bounded: Bounded
   readonly halted: Stopped
   readonly approved: Reviewed
+  readonly changed: ToolsChanged
   readonly replayed: Replayed
   readonly platform: Platform
   readonly records: number
@@ -182,6 +184,9 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
     say("Sending one of its calls to a person who approves it …")
     const approved = await reviewed({ agent: retail, call: bounded.toReview.at(-1)!, key, server })
 
+    say("Changing the tools of a server that it uses …")
+    const changed = await toolsChanged({ admin, agent: retail, key, server })
+
     say("Making every verdict again …")
     const boundedFile = await exportPack("bounded.evp", { kind: "full", disclose: "all" })
     const replayed = await replay({ denied: bounded.denied, file: boundedFile, folder, vkey })
@@ -200,6 +205,7 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
       bounded,
       halted,
       approved,
+      changed,
       replayed,
       platform: met,
       records: head.json.tree_size,
