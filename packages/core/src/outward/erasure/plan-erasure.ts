@@ -1,6 +1,6 @@
 /** Plans the erasure of a part. Pure. */
 import { type ErasureIn, PartErased, PartNotFound } from "@flyball/contract"
-import { canonicalBytes, PREVIOUS } from "@flyball/evidence"
+import { canonicalBytes, isKeptPart } from "@flyball/evidence"
 import { Result } from "effect"
 import type { ChangeSet, Document, DocumentPut, StoredPart, StoredRecord } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
@@ -44,8 +44,8 @@ export const planErasure = (
   const { name, reason, seq } = command
   const { held, once, part, record } = target
   // Who erased what is kept: erasing it again and again would leave nobody. So is what a chain says of the one before
-  // it.
-  if (part === null || record.kind === "part.erased" || (record.kind === "chain.genesis" && name === PREVIOUS))
+  // it, and what verdicts rest on.
+  if (part === null || record.kind === "part.erased" || isKeptPart(name))
     return Result.fail(new PartNotFound({ seq, name }))
   if (part.erasedBy !== null) return Result.fail(new PartErased({ seq, name, erasedBy: part.erasedBy }))
   const scrubbed = held !== null && held.current ? held.scrub.without(held.document, nowMs) : null
