@@ -72,7 +72,14 @@ const scattered = async (
 const keepOutput = (server: RunningServer): void => writeFileSync(me.path("output.txt"), server.out() + server.err())
 
 /** Places whose record's idempotency key has a digest of ids alone: it holds nothing of the text, and stays. */
-const digestsOfIds = ["eval.recorded/suite", "kill.activated/reason", "kill.released/reason", "meter.voided/reason"]
+const digestsOfIds = [
+  "eval.recorded/suite",
+  "kill.activated/reason",
+  "kill.released/reason",
+  "mcp.manifest_changed/texts",
+  "mcp.manifest_seen/manifest",
+  "meter.voided/reason"
+]
 
 /** Salts and digests of the records that are about to be erased: what would let somebody try words until one fits. */
 const secretsOf = (file: string, parts: ReadonlyArray<PlacedPart>): ReadonlyArray<TextForm> => {

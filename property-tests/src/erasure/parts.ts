@@ -16,6 +16,8 @@ export interface PlacedPart {
 export const placesWithoutText: ReadonlyMap<string, string> = new Map([
   ["breaker.armed/good_runs", "ids of runs, which bodies of decisions have too: never erased"],
   ["chain.genesis/previous", "what a chain says of the one before it: digests and signatures, never erased"],
+  ["mcp.manifest_seen/mcp_digests", "names and digests of tools, never erased"],
+  ["mcp.manifest_changed/mcp_changes", "names and digests of tools, and places in them, never erased"],
   ["chain.genesis/reason", "given on the host when a chain is given up, by no call; a test of its own erases it"],
   ["envelope.published/backtest", "counts and ids of evaluations"],
   ["drill.completed/missed", "ids of instances, which bodies of decisions have too: never erased"],

@@ -151,6 +151,17 @@ const scatterAgents = async (call: Call, { text }: Marker): Promise<void> => {
     { agent_id: agent.id, group: "/about", outcome: { path: `/${text}`, positive: [text] } },
     201
   )
+  const manifest = { instructions: text, tools: [{ name: "find", description: text }] }
+  await done("POST", "/fairness/mcp-manifests", { agent_id: agent.id, tool_server: "files", manifest }, 201)
+  const other = { ...manifest, tools: [{ name: "find", description: `other ${text} again` }] }
+  await done("POST", "/fairness/mcp-manifests", { agent_id: agent.id, tool_server: "files", manifest: other }, 201)
+  const { findings } = await done<{ readonly findings: ReadonlyArray<{ readonly id: string }> }>(
+    "GET",
+    "/fairness/mcp-screen",
+    undefined,
+    200
+  )
+  await done("POST", `/fairness/findings/${findings[0]!.id}/resolve`, { resolution: "approved", reason: text }, 200)
   await done("POST", `${at}/disown`, { reason: text }, 200)
 }
 

@@ -34,6 +34,7 @@ import { breaker } from "./live-breakers.ts"
 import { bound, governed, takenBack } from "./live-envelopes.ts"
 import { heard, letGo, silent, stop, wish } from "./live-kills.ts"
 import { reviewed } from "./live-reviews.ts"
+import { answeredList, listed } from "./live-tool-servers.ts"
 import { hook, minded } from "./live-webhooks.ts"
 import { chosen, type Doing, type Lived } from "./lived.ts"
 
@@ -323,7 +324,9 @@ const revoke = ({ a, b }: Act, lived: Lived): Doing => {
 const seen = ({ a, b }: Act): Doing =>
   Principals.use((principals) => principals.writerFor(`https://id${b % 2}.example`, `subject ${a}`))
 
-const kindsWithParts = recordKinds.filter(({ kind, parts }) => parts.length > 0 && kind !== "part.erased")
+const kindsWithParts = recordKinds
+  .map((row) => ({ ...row, parts: row.parts.filter(({ kept }) => kept !== true) }))
+  .filter(({ parts }) => parts.length > 0)
 
 /**
  * Erases a part of any record, whether it has one of that name or not; every other time of a kind that was chosen
@@ -477,7 +480,11 @@ const acts = [
   ended,
   evaluated,
   screened,
-  screened
+  screened,
+  listed,
+  listed,
+  listed,
+  answeredList
 ] as const
 
 const actOf = (what: number, erases: boolean): (typeof acts)[number] => {

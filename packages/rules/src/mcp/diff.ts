@@ -5,6 +5,7 @@
  *
  * Spec: drift-fairness-mcp.md 4.3; decision 0072.
  */
+import type { Slices } from "@flyball/evidence"
 import type { Json, JsonMap } from "../records/record.ts"
 import {
   isMap,
@@ -78,6 +79,8 @@ const MAX_ALL_SHOWN = 250_000
 /** Most signals of a change, and of a finding. */
 const MAX_SIGNALS = 50
 const MAX_ALL_SIGNALS = 2_000
+/** Changes that one slice weighs. */
+const PER_SLICE = 8
 /** Longest place of a text. Unit: UTF-16 code units. */
 const MAX_PLACE = 300
 
@@ -146,11 +149,11 @@ export interface Known {
  * independent signals, with hidden characters, or with the name of another are named. Without the texts before, all of
  * a changed tool's texts are new.
  */
-export const diffOf = (
+export function* diffOf(
   before: Known | null,
   after: Manifest,
   isComplete: { readonly before: boolean; readonly after: boolean } = { before: true, after: true }
-): ManifestDiff | null => {
+): Slices<ManifestDiff | null> {
   if (after.unread !== null)
     return {
       severity: "high",
@@ -163,19 +166,22 @@ export const diffOf = (
     }
   const digests = new Map(after.digests.tools.map((one) => [one.name, one]))
   const earlier = new Map((before?.digests.tools ?? []).map((one) => [one.name, one]))
+  const first = (tool: string | null, digest: string): ToolChange => ({
+    tool,
+    change: "first_seen",
+    layers: [],
+    before: null,
+    after: digest
+  })
   const changes =
     before === null
-      ? after.digests.tools.map((one): ToolChange => ({
-          tool: one.name,
-          change: "first_seen",
-          layers: [],
-          before: null,
-          after: toolDigest(one)
-        }))
+      ? [first(null, after.digests.server), ...after.digests.tools.map((one) => first(one.name, toolDigest(one)))]
       : changesOf(before.digests, after.digests, isComplete)
   const texts: Array<ChangedText> = []
   let [signalsLeft, shownLeft] = [MAX_ALL_SIGNALS, MAX_ALL_SHOWN]
-  const weighed = changes.flatMap((one): ReadonlyArray<WeighedChange> => {
+  const weighed: Array<WeighedChange> = []
+  for (const [index, one] of changes.entries()) {
+    if (index % PER_SLICE === PER_SLICE - 1) yield
     const valueNow = one.tool === null ? { instructions: after.instructions } : (after.values.get(one.tool) ?? {})
     const valueThen =
       one.tool === null
@@ -185,7 +191,7 @@ export const diffOf = (
     const signals = added.flatMap(({ from, path, text, to }) => signalsIn(path, text, from, to))
     const isGrave = isPoisonous(signals)
     const isSecond = one.change !== "removed" && one.tool !== null && valueNow["name"] !== one.tool
-    if (one.change === "first_seen" && !isGrave && !isSecond) return []
+    if (one.change === "first_seen" && !isGrave && !isSecond) continue
     const isLooser =
       one.tool !== null &&
       one.change === "modified" &&
@@ -208,8 +214,8 @@ export const diffOf = (
     }
     const listed = signals.slice(0, Math.min(MAX_SIGNALS, signalsLeft))
     signalsLeft -= listed.length
-    return [{ ...one, severity, signals: listed }]
-  })
+    weighed.push({ ...one, severity, signals: listed })
+  }
   if (weighed.length === 0) return null
   const sorted = weighed.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity))
   return {

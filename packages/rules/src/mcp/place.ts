@@ -1,4 +1,5 @@
 /** Decides what a list of tools is to those before it. Service and verifier run it. Spec: decision 0072. */
+import type { Slices } from "@flyball/evidence"
 import { type Known, type ManifestDiff, diffOf } from "./diff.ts"
 import type { Manifest } from "./manifest.ts"
 import { baselineOf, isTrustedRoot, type McpServerDocument } from "./state.ts"
@@ -21,16 +22,16 @@ export interface PlacedList {
  * - `baseline`: the list of {@link baselineOf}; null only with `server`.
  * - `hasFinding`: whether there was a finding about this list of this server.
  */
-export const placeList = (
+export function* placeList(
   server: McpServerDocument | null,
   baseline: Known | null,
   manifest: Manifest,
   coverage: "complete" | "partial",
   hasFinding: boolean
-): PlacedList => {
+): Slices<PlacedList> {
   const finding = (diff: ManifestDiff | null): ManifestDiff | null => (hasFinding ? null : diff)
   if (server === null || baseline === null) {
-    const diff = diffOf(null, manifest)
+    const diff = yield* diffOf(null, manifest)
     return { state: "first", trusted: diff === null, diff: finding(diff), against: "first_seen", beforeRoot: null }
   }
   const { against, list } = baselineOf(server)
@@ -38,7 +39,7 @@ export const placeList = (
   const trusted = isTrustedRoot(server, manifest.root)
   if (trusted || manifest.root === server.last.root)
     return { ...place, state: manifest.root === server.last.root ? "unchanged" : "known", trusted, diff: null }
-  const diff = diffOf(baseline, manifest, {
+  const diff = yield* diffOf(baseline, manifest, {
     before: against === "pin" || server.coverage === "complete",
     after: coverage === "complete"
   })

@@ -117,15 +117,17 @@ export const serverAfter = (before: McpServerDocument | null, body: JsonMap): Mc
   // A part of a list says nothing of the tools that it lacks: what was seen whole stays.
   if (coverage === "partial" && before.coverage === "complete")
     return { ...before, agentId, toolServer, trusted, lastSeenAt }
+  // The same list again has no digests of its own.
+  const last = seen.root === before.last.root ? before.last : seen
   return {
     ...before,
     agentId,
     toolServer,
     coverage,
-    last: seen.root === before.last.root ? before.last : seen,
+    last,
     tools: Number(body["tools"]),
     trusted,
-    first: before.coverage === "partial" && trusted ? seen : before.first,
+    first: before.coverage === "partial" && trusted ? last : before.first,
     lastSeenAt
   }
 }

@@ -25,7 +25,7 @@ import {
   readDigests,
   readManifest
 } from "@flyball/rules"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { newId } from "../../foundation/ids.ts"
 import { inSlices } from "../../foundation/in-slices.ts"
@@ -98,8 +98,8 @@ export const recordList = Effect.fnUntraced(function* (
       const baseline =
         server.body === null ? null : yield* readList(storage, crypto, baselineOf(server.body).list.listing)
       const findings = yield* storage.find(FINDINGS, "list", `${serverId} ${manifest.root}`)
-      const placed = placeList(server.body, baseline, manifest, sent.coverage, findings.length > 0)
-      const seenAt = formatInstant(yield* Clock.currentTimeMillis)
+      const placed = yield* inSlices(placeList(server.body, baseline, manifest, sent.coverage, findings.length > 0))
+      const seenAt = formatInstant((yield* storage.asOf).ms)
       const change = planList({ ...sent, orgUnitDigest, serverId, manifest }, server, placed, {
         findingId,
         seenAt,

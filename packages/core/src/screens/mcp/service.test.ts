@@ -214,6 +214,8 @@ const altered = alteredLife(
     yield* listed(id, weather(rugPull.after))
     const [finding] = (yield* screened).findings
     yield* servers.resolve(finding!.id, { resolution: "rejected" }, ann)
+    yield* listed(id, weather("Tells the weather."))
+    yield* servers.resolve((yield* screened).findings[0]!.id, { resolution: "approved" }, ann)
     const rows = [{ scope: "default", trigger: "mcp", response: "halt", notify: [] }] as const
     yield* ResponsePolicies.use((policies) => policies.set(rows, ann))
     yield* followPolicy(false, 0)
@@ -241,6 +243,8 @@ describe("replay of tool servers", () => {
     ["a finding that is left out", ["mcp.manifest_changed", 0, LEFT_OUT], "manifest_mismatch"],
     ["a pin that is left out", ["mcp.pinned", 0, LEFT_OUT], "manifest_mismatch"],
     ["a pin of a list that nobody saw", ["mcp.pinned", 0, says({ root: digest })], "reference_mismatch"],
+    ["a finding that is approved without a pin", ["mcp.pinned", 1, LEFT_OUT], "manifest_mismatch"],
+    ["a list of another tool server", ["mcp.manifest_seen", 0, says({ tool_server: "other" })], "reference_mismatch"],
     ["a pin by a key", ["mcp.pinned", 0, says({ writer: key.id })], "writer_mismatch"],
     ["an answer by a key", ["finding.resolved", 0, says({ writer: key.id })], "writer_mismatch"],
     [
@@ -249,7 +253,7 @@ describe("replay of tool servers", () => {
       "reference_mismatch"
     ],
     ["a milder response than the policy's", ["kill.activated", 0, says({ response: "drain" })], "response_mismatch"],
-    ["a response to no finding", ["mcp.manifest_changed", 0, says({ severity: "low" })], "response_mismatch"],
+    ["a response without a policy", ["response_policy.changed", 0, LEFT_OUT], "response_mismatch"],
     ["a list that no decision brought", ["decision.witnessed", 0, LEFT_OUT], "reference_mismatch"],
     ["a server of another address", ["mcp.manifest_seen", 0, says({ address_digest: digest })], "manifest_mismatch"],
     ["texts that are not shown", ["mcp.manifest_seen", 2, { hides: "manifest" }], "withheld"],

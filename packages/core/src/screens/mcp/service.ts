@@ -38,7 +38,7 @@ import {
   serverPinned,
   shownText
 } from "@flyball/rules"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { Chain } from "../../chain/chain.ts"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { newId } from "../../foundation/ids.ts"
@@ -128,7 +128,7 @@ export class ToolServers extends Context.Service<ToolServers, ToolServersApi>()(
 
       const answered = Effect.fnUntraced(function* (id: string): Effect.fn.Return<McpServer, ReadFault> {
         const server = yield* serverInScope(id, everyUnit)
-        return serverOut(id, server!.body, yield* Clock.currentTimeMillis)
+        return serverOut(id, server!.body, (yield* storage.asOf).ms)
       })
 
       /** The change that pins a list of a server. Null: it is pinned already. Fails: for what is no whole list. */
@@ -206,7 +206,7 @@ export class ToolServers extends Context.Service<ToolServers, ToolServersApi>()(
       })
 
       const screen: ToolServersApi["screen"] = Effect.fnUntraced(function* (query = {}, scope = everyUnit) {
-        const nowMs = yield* Clock.currentTimeMillis
+        const { ms: nowMs } = yield* storage.asOf
         const isIn = coversUnit(scope)
         const head = yield* storage.head
         const to = Math.min(head?.seq ?? -1, (query.before ?? Number.MAX_SAFE_INTEGER) - 1)

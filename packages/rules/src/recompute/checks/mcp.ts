@@ -56,10 +56,14 @@ export class McpJudge {
   readonly #lists = new Map<string, List>()
   readonly #findings = new Map<string, McpFindingDocument>()
   readonly #found = new Set<string>()
-  /** Seqs of decisions of kind `tool_list`. */
-  readonly #listings = new Set<number>()
+  /** The tool server of each decision of kind `tool_list`, by its seq. */
+  readonly #witnessed = new Map<number, Json | undefined>()
+  /** The server and root of each listing that has digests. */
+  readonly #listed = new Map<string, string>()
   #keptBytes = 0
   #expected: Expected | null = null
+  /** The list that the next record must pin, and the finding that approved it. */
+  #approved: { readonly findingId: string; readonly key: string } | null = null
 
   /** `orgUnitOf`: the digest of an agent's org unit by the records before; undefined: not known. */
   constructor(
@@ -74,16 +78,20 @@ export class McpJudge {
 
   /** Judges a record that matches the catalogue, and keeps it. */
   take(record: ReplayRecord): Problem | null {
-    const expected = this.#expected
-    this.#expected = null
+    const [expected, approved] = [this.#expected, this.#approved]
+    this.forget()
     const { body, kind, seq } = record
+    const unpinned =
+      approved === null || (kind === "mcp.pinned" && approved.key === keyOf(body))
+        ? null
+        : wrong(`${approved.findingId} is approved, and no pin of its list follows.`)
     if (kind === "decision.witnessed") {
-      if (body["kind"] === "tool_list") this.#listings.add(seq)
-      return missing(expected)
+      if (body["kind"] === "tool_list") this.#witnessed.set(seq, body["tool_server"])
+      return unpinned ?? missing(expected)
     }
-    if (kind === "mcp.manifest_changed") return this.#changed(record, expected)
+    if (kind === "mcp.manifest_changed") return unpinned ?? this.#changed(record, expected)
     const own = this.#own(record)
-    return missing(expected) ?? own
+    return unpinned ?? missing(expected) ?? own
   }
 
   #own(record: ReplayRecord): Problem | null {
@@ -99,13 +107,14 @@ export class McpJudge {
   /** Forgets what the next record must be: it cannot be read. */
   forget(): void {
     this.#expected = null
+    this.#approved = null
   }
 
   #seen({ body, parts, seq }: ReplayRecord): Problem | null {
-    const [id, root] = [String(body["server_id"]), String(body["root"])]
+    const id = String(body["server_id"])
     const coverage = body["coverage"] === "partial" ? "partial" : "complete"
     const server = this.#servers.get(id) ?? null
-    const key = `${id} ${root}`
+    const key = keyOf(body)
     const read = this.#read(body, parts)
     if (!("list" in read)) {
       this.#servers.set(id, serverAfter(server, body))
@@ -113,7 +122,10 @@ export class McpJudge {
     }
     const { list } = read
     const known = list ?? this.#lists.get(key) ?? null
-    if (list !== null) this.#keep(key, { ...list, seq })
+    if (list !== null) {
+      this.#keep(key, { ...list, seq })
+      this.#listed.set(String(body["listing_id"]), key)
+    }
     const found = this.#reference(body) ?? this.#placed(server, known, { body, coverage, seq })
     this.#servers.set(id, serverAfter(server, body))
     return found
@@ -160,9 +172,12 @@ export class McpJudge {
     if (known !== undefined && known !== (unit ?? null))
       return problem("reference_mismatch", `${agentId} is of another org unit.`)
     const decision = listing.startsWith("dec_") ? parseDecisionId(listing) : null
-    return this.#fromGenesis && decision !== null && !this.#listings.has(decision.seq)
-      ? problem("reference_mismatch", `No record before it witnesses the list ${listing}.`)
-      : null
+    if (decision === null || !this.#fromGenesis) return null
+    if (!this.#witnessed.has(decision.seq))
+      return problem("reference_mismatch", `No record before it witnesses the list ${listing}.`)
+    return this.#witnessed.get(decision.seq) === body["tool_server"]
+      ? null
+      : problem("reference_mismatch", `${listing} is about another tool server.`)
   }
 
   #placed(
@@ -171,13 +186,13 @@ export class McpJudge {
     { body, coverage, seq }: { readonly body: JsonMap; readonly coverage: "complete" | "partial"; readonly seq: number }
   ): Problem | null {
     if (server === null && !this.#fromGenesis) return withheld("Earlier lists of the server are not shown.")
-    const key = `${String(body["server_id"])} ${String(body["root"])}`
+    const key = keyOf(body)
     const baseline = server === null ? null : this.#baseline(server)
     const digests = list?.digests ?? null
     if (digests === null || baseline === undefined) return withheld("The digests of the list are not shown.")
     const isUnread = body["unread"] !== undefined
     const manifest = list?.manifest ?? shell(digests, String(body["root"]), isUnread)
-    const placed = placeList(server, baseline?.known ?? null, manifest, coverage, this.#found.has(key))
+    const placed = inOneGo(placeList(server, baseline?.known ?? null, manifest, coverage, this.#found.has(key)))
     const isWhole = (list?.manifest !== undefined || isUnread) && baseline?.isWhole !== false
     if (placed.state !== body["state"]) return wrong(`The list is ${placed.state} to those before it.`)
     if (placed.state === "first" && !isWhole) return withheld("The texts of the list are not shown.")
@@ -204,7 +219,7 @@ export class McpJudge {
 
   #changed({ body, parts }: ReplayRecord, expected: Expected | null): Problem | null {
     const id = String(body["finding_id"])
-    this.#found.add(`${String(body["server_id"])} ${String(body["root"])}`)
+    this.#found.add(keyOf(body))
     if (this.#findings.has(id)) return problem("reference_mismatch", `${id} was given before.`)
     this.#findings.set(id, findingOf(body))
     if (expected === null)
@@ -239,9 +254,14 @@ export class McpJudge {
     if (server === undefined)
       return this.#fromGenesis ? problem("reference_mismatch", `No record before it has a list of ${id}.`) : null
     this.#servers.set(id, serverPinned(server, body))
-    return this.#lists.has(`${id} ${String(body["root"])}`) || !this.#fromGenesis
+    if (server.pins.at(-1)?.root === body["root"]) return wrong("The list is the newest pinned one already.")
+    const listing = String(body["listing_id"])
+    return this.#listed.get(listing) === keyOf(body) || !this.#fromGenesis
       ? null
-      : problem("reference_mismatch", `No record before it has the list ${String(body["root"])} of ${id}.`)
+      : problem(
+          "reference_mismatch",
+          `No record before it has the list ${String(body["root"])} of ${id} as ${listing}.`
+        )
   }
 
   #resolved(body: JsonMap): Problem | null {
@@ -250,6 +270,9 @@ export class McpJudge {
     if (finding === undefined)
       return this.#fromGenesis ? problem("reference_mismatch", `No record before it is the finding ${id}.`) : null
     this.#findings.set(id, findingResolved(finding, body))
+    const isPinned = this.#servers.get(finding.serverId)?.pins.at(-1)?.root === finding.root
+    if (body["resolution"] === "approved" && !isPinned)
+      this.#approved = { findingId: id, key: `${finding.serverId} ${finding.root}` }
     return finding.state === "open" ? null : problem("ended_twice", `${id} was resolved before.`)
   }
 
@@ -265,6 +288,9 @@ export class McpJudge {
     }
   }
 }
+
+/** Names a list among those of all servers. */
+const keyOf = (body: JsonMap): string => `${String(body["server_id"])} ${String(body["root"])}`
 
 /** A list of which only the digests are known. */
 const shell = (digests: ManifestDigests, root: string, isUnread: boolean): Manifest => ({
