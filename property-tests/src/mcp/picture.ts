@@ -35,8 +35,8 @@ const countsOf = (at: number): ReadonlyArray<number> => {
     const [then, now] = [before[name]!, after[name]!]
     const [change] = changesOf(digestsOf([then]), digestsOf([now]))
     const sameForm = canonicalize(JSON.parse(github.blobs[then]!)) === canonicalize(JSON.parse(github.blobs[now]!))
-    const isTold = change?.layers.some((layer) => layer === "text" || layer === "contract") === true
-    counts[change === undefined ? (sameForm ? 0 : 1) : isTold ? 3 : 2]!++
+    const isRead = change?.layers.some((layer) => layer === "text" || layer === "contract") === true
+    counts[change === undefined ? (sameForm ? 0 : 1) : isRead ? 3 : 2]!++
   }
   return counts
 }
