@@ -10,6 +10,7 @@ import { platformActs } from "./platform-acts.ts"
 import { policyActs } from "./policy-acts.ts"
 import { lineOf, type WitnessLine } from "./ledger.ts"
 import { reviewActs } from "./review-acts.ts"
+import { screenActs } from "./screen-acts.ts"
 import { standingActs } from "./standing-acts.ts"
 import { webhookActs } from "./webhook-acts.ts"
 
@@ -311,7 +312,8 @@ export const acts = {
   ...breakerActs,
   ...reviewActs,
   ...standingActs,
-  ...platformActs
+  ...platformActs,
+  ...screenActs
 }
 
 /** The name of an act. */

@@ -15,7 +15,7 @@ import { Effect, Result } from "effect"
 import { brokenReviews } from "./broken-reviews.ts"
 import { brokenStops } from "./broken-stops.ts"
 import { type BrokenWorld, withCommit, withStorage } from "./broken-world.ts"
-import { brokenOften, crowded, keyed, lightly, stoppedOften } from "./options.ts"
+import { brokenOften, crowded, keyed, lightly, screened, stoppedOften } from "./options.ts"
 
 /** A store whose outbox does something else. */
 const withOutbox = (change: (outbox: OutboxApi) => Partial<OutboxApi>) =>
@@ -93,6 +93,16 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
               ? found.map((document) => ({ ...document, body: { ...document.body, revoked: false } }))
               : found
           )
+      }))
+  },
+  {
+    what: "a store that finds no settlement for what a screen counts",
+    foundBy: "screens",
+    says: /says .*, and .* are there/,
+    options: screened,
+    ports: () =>
+      withStorage(({ once }) => ({
+        once: (scope, keys) => (scope === "settle" ? Effect.succeed([]) : once(scope, keys))
       }))
   },
   {

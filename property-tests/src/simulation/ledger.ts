@@ -184,6 +184,8 @@ export class Ledger {
   readonly standingGrants = new Map<string, TriedLine>()
   readonly standingRevokes = new Map<string, TriedLine>()
   readonly standingLists: Array<StandingListLine> = []
+  /** Ids of fairness screens that were acknowledged. */
+  readonly screens: Array<string> = []
   /** Checkpoints that clients were given. */
   readonly checkpoints: Array<{ readonly size: number; readonly rootHex: string }> = []
   /** The highest acknowledged seq. */

@@ -157,6 +157,13 @@ export const keyed = (options: SimulationOptions): SimulationOptions => ({
   acts: ["mintPlatformKey", "revokePlatformKey", "openPlatformKey", "openPlatformKey"]
 })
 
+/** Three hosts that come and go while applications are made, settled and screened. */
+export const screened = (options: SimulationOptions): SimulationOptions => ({
+  ...stopped(options),
+  actsPerClient: 16,
+  acts: ["govern", "evaluate", "apply", "apply", "apply", "settle", "settle", "screen"]
+})
+
 /** Acts of runs with breakers. Where nobody is governed there, that is begun for it. */
 const breaking = (governed: boolean): ReadonlyArray<ActName> =>
   governed ? breakerActNames : ["govern", "evaluate", ...breakerActNames]

@@ -1,7 +1,7 @@
 /** Seeds of the simulation, the kept ones first; and every checker finds the world that is broken for it. */
 import { assert, describe, it } from "vitest"
 import { brokenWorlds } from "./broken-worlds.ts"
-import { answered, broken, keyed, reviewed, stopped } from "./options.ts"
+import { answered, broken, keyed, reviewed, screened, stopped } from "./options.ts"
 import { failureText, Totals } from "./report.ts"
 import { keptSeeds, seedsOf } from "./seeds.ts"
 import { simulate } from "./simulate.ts"
@@ -126,6 +126,18 @@ describe("the simulation", () => {
     for (const what of ["mint platform key", "revoke platform key", "open platform key"])
       assert.isAbove(totals.answers.get(what) ?? 0, STOPS, what)
     assert.isAbove(totals.answers.get("open platform key refused: Unauthorized") ?? 0, 0)
+    assert.isAbove(totals.restarts, STOPS)
+    assert.isAbove(totals.faults, STOPS)
+  })
+
+  it(`finds every fairness screen equal to the records, in ${STOPS} seeds`, { timeout: 600_000 }, async () => {
+    const totals = new Totals()
+    for (let seed = 1; seed <= STOPS; seed++) {
+      const result = await simulate(seed, { options: screened })
+      assert.isEmpty(result.problems, failureText(result))
+      totals.add(result)
+    }
+    for (const what of ["apply", "settle", "screen"]) assert.isAbove(totals.answers.get(what) ?? 0, STOPS, what)
     assert.isAbove(totals.restarts, STOPS)
     assert.isAbove(totals.faults, STOPS)
   })

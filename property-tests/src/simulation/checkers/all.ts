@@ -12,6 +12,7 @@ import { outboxChecker } from "./outbox.ts"
 import { packsChecker } from "./packs.ts"
 import { replayChecker } from "./replay.ts"
 import { reviewsChecker } from "./reviews.ts"
+import { screensChecker } from "./screens.ts"
 import { standingsChecker } from "./standings.ts"
 
 const checkers: { readonly [name: string]: Checker } = {
@@ -26,6 +27,7 @@ const checkers: { readonly [name: string]: Checker } = {
   breakers: breakersChecker,
   reviews: reviewsChecker,
   standings: standingsChecker,
+  screens: screensChecker,
   packs: packsChecker
 }
 
