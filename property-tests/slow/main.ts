@@ -7,6 +7,7 @@ const proofs: {
   client: () => import("./client.ts"),
   connections: () => import("./connections.ts"),
   differential: () => import("../../benchmarks/envelopes-rivals/differential.ts"),
+  drift: () => import("./drift.ts"),
   diskfull: () => import("./diskfull.ts"),
   idempotency: () => import("./idempotency.ts"),
   kills: () => import("./kills.ts"),

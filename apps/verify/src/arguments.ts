@@ -17,6 +17,8 @@ export interface Command {
   /** The activation `kil_…` whose stop certificate is recomputed; null where none was requested. */
   readonly certificate: string | null
   readonly replay: boolean
+  /** A file with an answer about an agent's behaviour, which is recomputed; null where none was given. */
+  readonly answer: string | null
   /** The window whose usage is counted again; null where none was requested. */
   readonly usage: UsageSpan | null
   /** Packs of chains before this one, in any order. */
@@ -51,6 +53,7 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
   if (more.length > 0)
     throw new UsageError("One pack is verified at a time; --compare PACK2 names a second one to compare it with.")
   const {
+    answer = null,
     bodies = false,
     certificate = null,
     compare = null,
@@ -92,6 +95,7 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
     compare,
     require,
     maxAgeMs,
+    answer,
     bodies,
     certificate,
     usage,
@@ -115,6 +119,7 @@ const parse = (args: ReadonlyArray<string>) => {
       strict: true,
       tokens: true,
       options: {
+        answer: { type: "string" },
         bodies: { type: "boolean" },
         certificate: { type: "string" },
         compare: { type: "string" },

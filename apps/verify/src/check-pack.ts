@@ -2,6 +2,7 @@
  * Checks a pack, and reads it again for what was requested besides: replay, bodies, the summary. It takes packs that
  * are open already, so that the command (files of Node) and the page (files of a browser) run the same code.
  */
+import type { GivenAnswer } from "./answer/answer-pack.ts"
 import { PackFileUnusable, type Report } from "@flyball/evidence"
 import { type Extras, noExtras, type SplitView } from "./extras.ts"
 import type { PackFile } from "./pack-file.ts"
@@ -23,6 +24,8 @@ export interface CheckRequest {
   readonly certificate?: string | null
   /** The window whose usage is counted again. */
   readonly usage?: UsageSpan | null
+  /** The answer about an agent's behaviour that is recomputed. */
+  readonly answer?: GivenAnswer | null
   /** `required`: a report says it where none could be made. */
   readonly summary: "required" | "wanted" | "none"
   /** Gets every record, in order, where a summary is made. */

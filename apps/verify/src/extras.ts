@@ -1,4 +1,5 @@
 /** Results of a run besides the report on the pack. Each is null where it was not requested, or does not apply. */
+import type { AnswerReport } from "./answer/answer-text.ts"
 import type { BodiesReport } from "./bodies/bodies-report.ts"
 import type { StopCertificate, UsageReport } from "@flyball/rules"
 import type { ShownPrevious } from "./previous-chain.ts"
@@ -19,6 +20,7 @@ export interface Extras {
   readonly summary: Summary | null
   readonly certificate: StopCertificate | null
   readonly usage: UsageReport | null
+  readonly answer: AnswerReport | null
 }
 
 /** Nothing of it. */
@@ -29,5 +31,6 @@ export const noExtras: Extras = {
   bodies: null,
   summary: null,
   certificate: null,
-  usage: null
+  usage: null,
+  answer: null
 }

@@ -37,6 +37,10 @@ const readings: ReadonlyArray<Reading> = [
     wanted: ({ usage = null }) => usage !== null,
     begin: async () => (await import("./usage/usage-pack.ts")).readUsage
   },
+  {
+    wanted: ({ answer = null }) => answer !== null,
+    begin: async () => (await import("./answer/answer-pack.ts")).readAnswerAgain
+  },
   { wanted: ({ bodies }) => bodies, begin: async () => (await import("./bodies/compare-bodies.ts")).readBodies },
   { wanted: ({ replay }) => replay, begin: async () => (await import("./replay/replay-pack.ts")).readReplay }
 ]

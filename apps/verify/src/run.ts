@@ -5,6 +5,7 @@ import { buffer } from "node:stream/consumers"
 import { UnusableTrust, withoutMark } from "@flyball/evidence"
 import type { VerifyFileOptions } from "@flyball/evidence/node"
 import { comparePackFiles, PackFileUnusable, verifyPackFile } from "@flyball/evidence/node"
+import type { GivenAnswer } from "./answer/answer-pack.ts"
 import type { Command } from "./arguments.ts"
 import { readArguments, UsageError } from "./arguments.ts"
 import { checkPack, type Verified } from "./check-pack.ts"
@@ -43,6 +44,7 @@ export const run = async (args: ReadonlyArray<string>, environment: Environment)
       bodies: command.bodies,
       certificate: command.certificate,
       usage: command.usage,
+      answer: await givenAnswer(command.answer),
       // A page always has the summary.
       summary: command.summary || table !== null ? "required" : command.html === null ? "none" : "wanted"
     }).catch((cause: unknown) => {
@@ -66,6 +68,16 @@ export const run = async (args: ReadonlyArray<string>, environment: Environment)
     await environment.err(`flyball-verify: ${printable(sentence)}\n`)
     return NO_VERDICT
   }
+}
+
+/** The answer in a file; null where none was given. */
+const givenAnswer = async (path: string | null): Promise<GivenAnswer | null> => {
+  const bytes = await readGiven(path, "answer")
+  if (bytes === null) return null
+  const { readAnswer } = await import("./answer/answer-pack.ts")
+  const answer = readAnswer(bytes)
+  if (answer !== null) return answer
+  throw new UsageError(`${path!} holds no answer of GET /behavior/agents/{agent_id}/change.`)
 }
 
 const verify = async (command: Command, environment: Environment): Promise<Verified> => {

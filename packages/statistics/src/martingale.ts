@@ -1,11 +1,12 @@
 /** A sequence of tests that may be read at any time: a test martingale over p-values. */
 
-/** The share of its money that each account gives to both with each step. */
-const JUMP = 0.1
+/** The share of what is kept that bets from the next step on, and of what bets that is kept. */
+const INTO = 0.1
+const BACK = 0.02
 
 /**
- * A wager on small p-values: half of the money bets, half is kept, and a little changes the account with each step, so
- * that it bets again after a long time in which there was nothing to win.
+ * A wager on small p-values: a tenth of what is kept joins the bet with each step, so that most of it is still there
+ * when there is something to win.
  *
  * Its value begins with 1. Where each p-value is that of a permutation test of the newest items against all earlier
  * ones, with ties counted against it, and items are exchangeable, the chance that the value is ever `a` or more is at
@@ -16,8 +17,8 @@ const JUMP = 0.1
  *   Testing by Betting, 2021, for the bet. The bound is Ville's, 1939.
  */
 export class Wager {
-  #bet = 0.5
-  #kept = 0.5
+  #bet = 0
+  #kept = 1
 
   /** The value: an e-value. */
   get value(): number {
@@ -26,8 +27,8 @@ export class Wager {
 
   /** Takes the next p-value, above 0 and at most 1. */
   take(p: number): void {
-    const given = (JUMP * this.value) / 2
-    this.#bet = ((1 - JUMP) * this.#bet + given) / (2 * Math.sqrt(p))
-    this.#kept = (1 - JUMP) * this.#kept + given
+    const [into, back] = [INTO * this.#kept, BACK * this.#bet]
+    this.#bet = (this.#bet - back + into) / (2 * Math.sqrt(p))
+    this.#kept += back - into
   }
 }

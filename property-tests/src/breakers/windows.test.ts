@@ -77,7 +77,8 @@ const measures: {
   heartbeat_missing: { metric: "heartbeat_missing", params: { max_silence_ms: YEAR } },
   kill_ack_missing: { metric: "kill_ack_missing", params: { max_ms: YEAR } },
   review_overturn_rate: { metric: "review_overturn_rate", params: share },
-  review_backlog: { metric: "review_backlog", params: { max_open: 10_000 } }
+  review_backlog: { metric: "review_backlog", params: { max_open: 10_000 } },
+  drift_score: { metric: "drift_score", params: { window_ms: WINDOW, min_alarms: 1_000 } }
 }
 
 /** One act. Numbers choose. */

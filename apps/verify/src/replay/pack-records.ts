@@ -21,8 +21,8 @@ export interface PackRecord<P> extends Omit<ReplayRecord, "parts"> {
 export interface RecordReader extends Omit<Wanted, "from"> {
   /** Wants the size of every disclosed part: see {@link sizeOf}. */
   readonly sizes?: true
-  /** Unit: `atMs`, milliseconds since 1970 UTC. */
-  readonly take: (record: ReplayRecord, atMs: number) => void
+  /** Unit: `atMs`, milliseconds since 1970 UTC. `bytes` copies the record's own. */
+  readonly take: (record: ReplayRecord, atMs: number, bytes: () => Uint8Array) => void
 }
 
 /**
@@ -56,8 +56,8 @@ export const readPackRecords = (
         ? { state: "present", bytes: parts.bytes() }
         : { state: "withheld", size: parts.size() },
     { state: "withheld" },
-    (record, atMs) => {
-      for (const reader of readersOf(record.kind)) reader.take(record, atMs)
+    (record, atMs, bytes) => {
+      for (const reader of readersOf(record.kind)) reader.take(record, atMs, bytes)
     }
   )
 }
@@ -77,7 +77,7 @@ export const readEach = async <P>(
   wanted: Wanted,
   shown: (parts: DisclosedParts, kind: string) => P,
   hidden: P,
-  take: (record: PackRecord<P>, atMs: number) => boolean | void
+  take: (record: PackRecord<P>, atMs: number, bytes: () => Uint8Array) => boolean | void
 ): Promise<void> => {
   const { from = 0 } = wanted
   const disclosed = new DisclosedParts(content())
@@ -119,6 +119,7 @@ export const readEach = async <P>(
     return parts
   }
 
+  const bytesOf = (): Uint8Array => reader.bytes.slice(reader.start + 2, reader.end)
   try {
     for await (const chunk of content()) {
       reader.feed(chunk)
@@ -134,7 +135,8 @@ export const readEach = async <P>(
         const { partCount: count, partNames: places } = scanner
         const all = Array.from({ length: count }, (_, i) => names.at(reader.bytes, places[2 * i]!, places[2 * i + 1]!))
         const parts = count === 0 ? noParts : partsOf(all, seq, kind)
-        if (take({ seq, kind, body, parts: parts instanceof Promise ? await parts : parts }, atMs) === false) return
+        const shownParts = parts instanceof Promise ? await parts : parts
+        if (take({ seq, kind, body, parts: shownParts }, atMs, bytesOf) === false) return
       }
     }
   } finally {

@@ -6,7 +6,7 @@ import type { ShownPrevious } from "../previous-chain.ts"
 
 /** The text of `--json`. */
 export const jsonReport = (report: Report, some: Partial<Extras> = {}): string => {
-  const { bodies, certificate, previous, replayed, summary, usage } = { ...noExtras, ...some }
+  const { answer, bodies, certificate, previous, replayed, summary, usage } = { ...noExtras, ...some }
   const { counts, file, findings, format, keys, not_checked, origin, statement, tree_size, verdicts } = report
   const replay = replayed?.replay ?? null
   const members = {
@@ -27,7 +27,8 @@ export const jsonReport = (report: Report, some: Partial<Extras> = {}): string =
     assurance: assuranceOf(report, summary?.capture ?? null, replay),
     summary,
     certificate,
-    usage
+    usage,
+    answer
   }
   return `${JSON.stringify(members, null, 2)}\n`
 }

@@ -11,6 +11,7 @@ import type { ShownPrevious } from "../previous-chain.ts"
 import { actCounts } from "../replay/four-eyes-report.ts"
 import { notReplayedEntry } from "../replay/not-replayed.ts"
 import { replayCounts, replayEntries } from "../replay/replay-text.ts"
+import { answerText } from "../answer/answer-text.ts"
 import { usageEntry, usageText } from "../usage/usage-text.ts"
 
 /** A list below a title. */
@@ -73,7 +74,7 @@ export const explainedFinding = (one: Finding, report: Report): readonly [meanin
 /** Lines below the verdicts, in groups: what the pack holds, and what further readings found. */
 export const resultLines = (
   report: Report,
-  { bodies, certificate, replayed, usage }: Extras
+  { answer, bodies, certificate, replayed, usage }: Extras
 ): ReadonlyArray<ReadonlyArray<Line>> => {
   const replay = replayed?.replay ?? null
   return [
@@ -86,7 +87,8 @@ export const resultLines = (
         ],
     bodies === null ? [] : [["Bodies", bodyCounts(bodies)]],
     certificate === null ? [] : [["Certificate", certificateText(certificate)]],
-    usage === null ? [] : [["Usage", usageText(usage)]]
+    usage === null ? [] : [["Usage", usageText(usage)]],
+    answer === null ? [] : [["Answer", answerText(answer)]]
   ]
 }
 

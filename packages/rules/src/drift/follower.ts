@@ -58,6 +58,11 @@ export class DriftFollower {
     this.#sha256 = sha256
   }
 
+  /** The e-value after the last block. */
+  get value(): number {
+    return this.#wager.value
+  }
+
   /** Whether a block is to be tested before the next record is taken. */
   get isDue(): boolean {
     return this.#over.length >= this.#next
@@ -113,12 +118,11 @@ export class DriftFollower {
     // Every run is alike.
     if (most === undefined) return null
     this.#wager.take(most.adjusted)
-    const { value } = this.#wager
-    return value < ALARM_AT
+    return this.value < ALARM_AT
       ? null
       : {
           asOfSeq: this.#asOfSeq,
-          eValue: value.toPrecision(6),
+          eValue: this.value.toPrecision(6),
           dimension: dimensions[most.at]!.name,
           runs: runs.length
         }
