@@ -146,7 +146,15 @@ export const floors: ReadonlyArray<Floor> = [
   },
   {
     folder: "packages/platform/",
-    may: ["@flyball/contract", "@flyball/contract/http", "@flyball/core", "effect"],
+    may: [
+      "@flyball/contract",
+      "@flyball/contract/http",
+      "@flyball/core",
+      "@flyball/core/storage",
+      "@flyball/evidence",
+      "@flyball/rules",
+      "effect"
+    ],
     mayUseAmbient: false
   },
   {

@@ -36,6 +36,7 @@ export { limitWords } from "./platform/limit-words.ts"
 export * from "./platform/products.ts"
 export * from "./platform/usage.ts"
 export * from "./platform/webhooks.ts"
+export * from "./platform/workflows.ts"
 export * from "./provenance.ts"
 export * from "./refusals.ts"
 export {

@@ -14,6 +14,7 @@ import * as decisions from "./refusals/decisions.ts"
 import * as drills from "./refusals/drills.ts"
 import * as envelopes from "./refusals/envelopes.ts"
 import * as evaluations from "./refusals/evaluations.ts"
+import * as executions from "./refusals/executions.ts"
 import * as kill from "./refusals/kill.ts"
 import * as mcp from "./refusals/mcp.ts"
 import * as models from "./refusals/models.ts"
@@ -32,6 +33,7 @@ export * from "./refusals/decisions.ts"
 export * from "./refusals/drills.ts"
 export * from "./refusals/envelopes.ts"
 export * from "./refusals/evaluations.ts"
+export * from "./refusals/executions.ts"
 export * from "./refusals/kill.ts"
 export * from "./refusals/mcp.ts"
 export * from "./refusals/models.ts"
@@ -52,6 +54,7 @@ export const refusals = {
   ...drills,
   ...envelopes,
   ...evaluations,
+  ...executions,
   ...kill,
   ...mcp,
   ...models,

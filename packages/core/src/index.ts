@@ -277,6 +277,7 @@ export { Checkpointer, type CheckpointerApi } from "./chain/checkpointer.ts"
 export { type Checkpoint, latestCheckpoint } from "./chain/check/checkpoints.ts"
 export { KeyRotation, type KeyRotationApi, type Rotated } from "./chain/rotate-key.ts"
 export { RotationRefused } from "./chain/keys/rotation-refusals.ts"
+export { executionKeys, EXECUTIONS, workflowKeys, WORKFLOWS } from "./outward/erasure/scrub-executions.ts"
 export { Erasure, type ErasureApi } from "./outward/erasure/service.ts"
 export { Parts, type PartsApi } from "./outward/parts/service.ts"
 export { Packs, type PacksApi } from "./outward/packs/service.ts"
@@ -375,6 +376,8 @@ export {
   WebhookSender,
   type WebhookSenderApi
 } from "./outward/webhooks/ports.ts"
+export { type AgentCall, type AgentCalled, Egress, type EgressApi } from "./outward/egress.ts"
+export { commitWithRetry } from "./storage/commit-with-retry.ts"
 export { SecretBox, type SecretBoxApi, SecretUnreadable } from "./foundation/secret-box.ts"
 export {
   costProblem,

@@ -47,6 +47,13 @@ export type { DriftAlarmedBody } from "./kinds/drift.ts"
 export type { EvalRecordedBody } from "./kinds/evals.ts"
 export type { ManifestChangedBody, ManifestSeenBody } from "./kinds/mcp.ts"
 export type { FairnessScreenedBody } from "./kinds/fairness.ts"
+export type {
+  ExecutionDecidedBody,
+  ExecutionFinishedBody,
+  ExecutionStartedBody,
+  ExecutionWaitingBody,
+  WorkflowChangedBody
+} from "./kinds/executions.ts"
 export type { EvaluationBody } from "./kinds/envelopes.ts"
 export { isForeignName, isNewForeignName } from "./kinds/foreign-name.ts"
 export { mcpAddressDigest } from "./kinds/mcp-address.ts"

@@ -4,18 +4,24 @@ import { type Capability, notInstalled } from "@flyball/core"
 import { events } from "./events/module.ts"
 import { usage } from "./usage/module.ts"
 import { webhooks } from "./webhooks/module.ts"
+import { workflows } from "./workflows/module.ts"
+import type { WorkflowOptions } from "./workflows/service.ts"
+
+/** Options of the products. */
+export interface PlatformOptions extends WorkflowOptions {}
 
 /**
  * The platform API as one capability: pass it to `openGovernor({ capabilities: [platform()] })`, and `openHttp` serves
  * `/v1`. A product that is not there yet answers 501, until another capability brings a module of its name. Spec:
  * document 2; house section 2.
  */
-export const platform = (): Capability => ({
+export const platform = (options: PlatformOptions = {}): Capability => ({
   name: "platform",
   modules: [
     usage,
     webhooks,
     events,
+    workflows(options),
     notInstalled("gateway", gateway),
     notInstalled("documents", documents),
     notInstalled("fleet", fleet)

@@ -2,6 +2,7 @@
 import type { RunningServer } from "../../../apps/server/src/cli/testing/commands.ts"
 import { scatterEnvelopes } from "./scatter-envelopes.ts"
 import { scatterWebhooks } from "./scatter-webhooks.ts"
+import { scatterWorkflows } from "./scatter-workflows.ts"
 
 /** A caller with a token, so that many calls need one. */
 export type Call = (
@@ -10,11 +11,11 @@ export type Call = (
   body?: unknown
 ) => Promise<{ readonly status: number; readonly text: string }>
 
-/** Calls the server with this token. */
+/** Calls the server with this token: the governance API, or a path of `/v1`. */
 export const callerOf =
   (server: RunningServer, token: string): Call =>
   async (method, path, body) => {
-    const response = await fetch(`${server.url}/api/v1${path}`, {
+    const response = await fetch(`${server.url}${path.startsWith("/v1/") ? "" : "/api/v1"}${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
@@ -58,6 +59,7 @@ export const scatter = async (callers: Callers, marker: Marker, failing: string)
   const giveUp = await scatterWebhooks(call, marker, failing)
   await scatterAgents(call, marker)
   await scatterEnvelopes(callers, marker)
+  await scatterWorkflows(callers, marker)
   await giveUp()
   await call("GET", `/agents?name=${encodeURIComponent(marker.text)}`)
   await call("GET", `/agents/${encodeURIComponent(marker.text)}`)

@@ -87,5 +87,7 @@ it("finds every lie but those that the page names, and nothing in what is true",
     }
   }
   assert.deepStrictEqual([...accepted.difference(named)].sort(), [])
-  if (isLong) assert.deepStrictEqual([...named.difference(accepted)].sort(), [])
+  // Kinds that this history has not are tried beside their modules.
+  const ofTried = new Set([...named].filter((lie) => tried.has(lie.split(":")[0]!)))
+  if (isLong) assert.deepStrictEqual([...ofTried.difference(accepted)].sort(), [])
 })

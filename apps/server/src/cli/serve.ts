@@ -10,7 +10,7 @@ import { type ControlSocket, serveControl } from "../host/control/serve-control.
 import { DEV_ISSUER_KEY, makeDataFolder, tellingOfNew } from "../host/data-folder.ts"
 import { type Log, makeLog, requestLog } from "../host/log.ts"
 import { inNetworks } from "../host/network.ts"
-import { capabilities, type HostRuntime, openHost } from "../host/open-host.ts"
+import { capabilitiesOf, type HostRuntime, openHost } from "../host/open-host.ts"
 import { type FlyballServer, makeServer } from "../http/server.ts"
 import type { Settings } from "../settings/read.ts"
 import { readArguments } from "./arguments.ts"
@@ -50,7 +50,7 @@ export const run = command("serve", async (args) => {
       bootstrapAdmin === null ? null : ({ id: "bootstrap", ...bootstrapAdmin, role: "admin", orgUnit: "*" } as const)
     const server = makeServer({
       context: await runtime.context(),
-      capabilities,
+      capabilities: capabilitiesOf(settings),
       planOfPeople: settings.platformPlan,
       verifier,
       bootstrap,

@@ -49,7 +49,9 @@ import { bringRetiredAlong } from "./retired-stores.ts"
 import { requireSecretsKey, secretsKeyPath, webhookJobs, webhookPorts } from "./webhooks.ts"
 
 /** Products that the server installs. */
-export const capabilities: ReadonlyArray<Capability> = [platform()]
+export const capabilitiesOf = ({ usdInr }: Settings): ReadonlyArray<Capability> => [
+  platform(usdInr === null ? {} : { usdInr: Number(usdInr) })
+]
 
 /** Runtime for Effects of the governor. Dispose of it to sign a last checkpoint and let go of the store. */
 export type HostRuntime = ManagedRuntime.ManagedRuntime<GovernorServices | Storage, unknown>
@@ -97,6 +99,7 @@ export const openHost = async (
     await requireSecretsKey(settings, storageOf(settings, true))
   // On SQLite nobody else may write once the store is open; on Postgres they are read only once it is open.
   if (stays && settings.database.kind === "sqlite") await bringRetiredAlong(settings, log)
+  const capabilities = capabilitiesOf(settings)
   const governor = governorLayer(
     retired === null ? { ...originOption(settings), ...options, capabilities } : { ...options, retired: true }
   )

@@ -26,6 +26,7 @@ describe("settings", () => {
       oidcGroupsSeparator: null,
       bootstrapAdmin: null,
       platformPlan: "enterprise",
+      usdInr: null,
       trustStore: null,
       metricsToken: null,
       trustedProxies: null,

@@ -13,6 +13,7 @@ export type Settings = {
     | "origin"
     | "guard"
     | "tenantId"
+    | "usdInr"
     | "oidcIssuer"
     | "oidcRolesSeparator"
     | "oidcGroupsSeparator"

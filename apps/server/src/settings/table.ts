@@ -294,6 +294,12 @@ export const settingsTable = {
     parse: literal(...plans),
     meaning: "The plan of people who call the platform API (`/v1`) with a session. Keys have plans of their own."
   }),
+  usdInr: setting({
+    name: "FLYBALL_USD_INR",
+    fallback: null,
+    parse: text(/^\d{1,4}(?:\.\d{1,6})?$/, "a number such as 83.2"),
+    meaning: "Rupees for a dollar. Stored with each execution of a workflow; without it costs in rupees are null."
+  }),
   trustStore: setting({
     name: "FLYBALL_TRUST_STORE",
     fallback: null,

@@ -42,6 +42,7 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   eval_mismatch: "Counts or comparison do not follow from the cases.",
   manifest_mismatch: "The list of tools, its digests or its finding differ.",
   fairness_mismatch: "Counts or verdict do not follow from the decisions of the window.",
+  execution_mismatch: "It does not follow from the definition and the answers before it.",
   response_mismatch: "It does not follow from the response policy.",
   writer_mismatch: "Its writer may not write it, or did not exist yet.",
   breaker_value_mismatch: "The breaker's reading differs.",

@@ -18,6 +18,7 @@ export const sections = {
   access: "Keys, people, access mapping and response policy",
   models: "Models, eval runs and fairness screens",
   servers: "Tool servers and findings",
+  workflows: "Workflows and their executions",
   decisions: "Decisions and verdicts",
   gaps: "Gaps in capture",
   webhooks: "Webhooks",
@@ -223,6 +224,16 @@ export const reportRows: ReadonlyArray<ReportRow> = [
     section: "models",
     listed: true,
     note: stated("verdict", "undefined_reason", "decisions")
+  },
+  { kind: "workflow.changed", section: "workflows", listed: true, note: stated("workflow_id", "steps", "four_eyes") },
+  { kind: "execution.started", section: "workflows", listed: true, note: stated("execution_id", "workflow_id") },
+  { kind: "execution.waiting", section: "workflows", listed: true, note: stated("execution_id", "step_id") },
+  { kind: "execution.decided", section: "workflows", listed: true, note: stated("execution_id", "approved") },
+  {
+    kind: "execution.finished",
+    section: "workflows",
+    listed: true,
+    note: stated("execution_id", "status", "code", "step_id")
   },
   { kind: "model.registered", section: "models", listed: true, note: stated("provider", "name", "version", "status") },
   { kind: "model.updated", section: "models", listed: true, note: stated("provider", "name", "version", "status") },

@@ -23,6 +23,9 @@ export const idPrefixes = {
   standingApproval: "sap",
   provenance: "prv",
   model: "mdl",
+  workflow: "wfl",
+  execution: "exe",
+  approval: "apv",
   webhook: "whk",
   event: "evt",
   delivery: "dlv"

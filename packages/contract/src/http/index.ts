@@ -29,6 +29,7 @@ import { fleet } from "./platform/fleet.ts"
 import { gateway } from "./platform/gateway.ts"
 import { usage } from "./platform/usage.ts"
 import { platformEventRows, platformWebhooks } from "./platform/webhooks.ts"
+import { workflows } from "./platform/workflows.ts"
 import { webhooks } from "./webhooks.ts"
 
 export {
@@ -108,7 +109,8 @@ export {
   telemetry,
   usage,
   waivers,
-  webhooks
+  webhooks,
+  workflows
 }
 
 /** Products that somebody else may bring. Until then the platform API answers 501 for them. */

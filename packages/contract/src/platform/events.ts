@@ -8,7 +8,8 @@ import { DEFAULT_SORT, listOf, listQuery } from "./list.ts"
 
 const name = text(1, 200)
 const sentence = text(0, 2_000)
-const cost = Schema.Struct({ usd: Schema.Finite, inr: Schema.Finite })
+/** `inr` is null where the server has no rate. */
+const cost = Schema.Struct({ usd: Schema.Finite, inr: Schema.NullOr(Schema.Finite) })
 const failure = { code: name, message: sentence }
 const analysis = { id: name, model_id: name }
 const alert = {

@@ -78,6 +78,11 @@ describe("the annotations of the contract and the catalogue of records", () => {
         "mcp.manifest_changed",
         "mcp.pinned",
         "finding.resolved",
+        "workflow.changed",
+        "execution.started",
+        "execution.waiting",
+        "execution.decided",
+        "execution.finished",
         "principal.seen"
       ]
     )

@@ -16,6 +16,7 @@ import { decisionKinds } from "./decisions.ts"
 import { driftKinds } from "./drift.ts"
 import { drillKinds } from "./drills.ts"
 import { evalKinds } from "./evals.ts"
+import { executionKinds } from "./executions.ts"
 import { envelopeKinds } from "./envelopes.ts"
 import { fairnessKinds } from "./fairness.ts"
 import { responsePolicyKinds } from "./response-policy.ts"
@@ -45,6 +46,7 @@ export const recordKinds: ReadonlyArray<KindRow> = [
   ...evalKinds,
   ...mcpKinds,
   ...fairnessKinds,
+  ...executionKinds,
   ...accessKinds,
   ...webhookKinds
 ]

@@ -10,9 +10,9 @@ const MAX_BYTES_PER_UNIT = 3
  * Bytes that are no UTF-8 become U+FFFD, and so do control characters but for tab and line ends: no store takes all of
  * them, and no terminal should.
  */
-export const excerptOf = (chunks: ReadonlyArray<Uint8Array>): string => {
-  if (chunks.length === 0) return ""
-  const bytes = Buffer.concat(chunks).subarray(0, EXCERPT_BYTES)
+export const excerptOf = (body: Uint8Array): string => {
+  if (body.length === 0) return ""
+  const bytes = body.subarray(0, EXCERPT_BYTES)
   // With `stream` a character that the cut goes through is left out in place of becoming U+FFFD.
   const text = new TextDecoder()
     .decode(bytes, { stream: bytes.length === EXCERPT_BYTES })

@@ -8,13 +8,22 @@
  *
  * - Spec: document 1 section 6. What is denied, ports and time limits are gaps: decision 0020.
  */
-import { type Attempted, type OutgoingRequest, WebhookSender, type WebhookSenderApi } from "@flyball/core"
+import {
+  type AgentCalled,
+  type Attempted,
+  Egress,
+  type EgressApi,
+  type OutgoingRequest,
+  WebhookSender,
+  type WebhookSenderApi
+} from "@flyball/core"
 import { isOptions, describeValue } from "@flyball/core/storage"
-import { Clock, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { NOTHING_ALLOWED, parseAllowList } from "./allowed-addresses.ts"
+import { EXCERPT_BYTES, excerptOf } from "./excerpt.ts"
 import { headersProblem } from "./headers.ts"
 import { pinnedAgents, type PinnedAgents } from "./pinned-agents.ts"
-import { post, type Posted } from "./post.ts"
+import { post, type Posted, type Reading } from "./post.ts"
 import { hostResolver, type Resolve } from "./resolve.ts"
 import { retryAfterMs } from "./retry-after.ts"
 import { Routes } from "./routes.ts"
@@ -59,11 +68,12 @@ export interface PinnedSender {
 
 /** Unit: milliseconds for resolving, connecting, TLS, sending, and the answer's headers together. */
 const TOTAL_MS = 5_000
+/** What is read of a webhook receiver's answer. */
+const RECEIPT: Reading = { keepBytes: EXCERPT_BYTES, maxBytes: 64 * 1_024, withinMs: 1_000 }
 
-/** The sender as a layer. Fails with `EgressInvalid`. Spec: decision 0020. */
-export const webhookSender = (options: EgressOptions = {}): Layer.Layer<WebhookSender, EgressInvalid> =>
-  Layer.effect(
-    WebhookSender,
+/** The sender of webhooks, and of requests to agents, as a layer. Fails with `EgressInvalid`. Spec: decision 0020. */
+export const webhookSender = (options: EgressOptions = {}): Layer.Layer<WebhookSender | Egress, EgressInvalid> =>
+  Layer.effectContext(
     Effect.gen(function* () {
       const rules = rulesOf(options)
       if (typeof rules === "string") return yield* new EgressInvalid({ reason: rules })
@@ -71,7 +81,8 @@ export const webhookSender = (options: EgressOptions = {}): Layer.Layer<WebhookS
         Effect.sync(() => pinnedAgents(options.ca)),
         ({ close }) => Effect.sync(close)
       )
-      return senderOver(rules, agents, options.resolve ?? hostResolver())
+      const over = { routes: new Routes(rules), agents, resolve: options.resolve ?? hostResolver() }
+      return Context.make(WebhookSender, senderOver(rules, over)).pipe(Context.add(Egress, egressOver(rules, over)))
     })
   )
 
@@ -80,7 +91,7 @@ export const pinnedSender = (options: EgressOptions = {}): PinnedSender => {
   const rules = rulesOf(options)
   if (typeof rules === "string") throw new EgressInvalid({ reason: rules })
   const agents = pinnedAgents(options.ca)
-  const sender = senderOver(rules, agents, options.resolve ?? hostResolver())
+  const sender = senderOver(rules, { routes: new Routes(rules), agents, resolve: options.resolve ?? hostResolver() })
   return {
     send: (request, signal) => Effect.runPromise(sender.send(request), signal === undefined ? {} : { signal }),
     urlProblem: sender.urlProblem,
@@ -140,39 +151,72 @@ const shapeProblem = (options: EgressOptions): string | null => {
 const shown = (value: unknown, isInvalid: (entry: unknown) => boolean): string =>
   Array.isArray(value) ? `a list with ${describeValue(value.find(isInvalid))}` : describeValue(value)
 
-const senderOver = (rules: UrlRules, agents: PinnedAgents, resolve: Resolve): WebhookSenderApi => {
-  const routes = new Routes(rules)
-  return {
-    send: (request) =>
-      Effect.callback<Attempted>((resume) => {
-        const startedAt = performance.now()
-        const end = attempt(request, routes, agents, resolve, {
-          done: ({ errorCode, responseExcerpt, retryAfter, statusCode }) => {
-            const attempted: Attempted = {
-              statusCode,
-              errorCode,
-              durationMs: Math.round(performance.now() - startedAt),
-              responseExcerpt,
-              retryAfterMs: null
-            }
-            resume(
-              retryAfter === null
-                ? Effect.succeed(attempted)
-                : Effect.map(Clock.currentTimeMillis, (nowMs) => ({
-                    ...attempted,
-                    retryAfterMs: retryAfterMs(retryAfter, nowMs)
-                  }))
-            )
-          },
-          crashed: (defect) => resume(Effect.die(defect))
-        })
-        return Effect.sync(end)
-      }),
-    urlProblem: (url) => {
-      const target = readTarget(url, rules)
-      return typeof target === "string" ? target : null
-    }
-  }
+/** The way of all requests of one sender. */
+interface Way {
+  readonly routes: Routes
+  readonly agents: PinnedAgents
+  readonly resolve: Resolve
+}
+
+const urlProblemUnder = (rules: UrlRules) => (url: string) => {
+  const target = readTarget(url, rules)
+  return typeof target === "string" ? target : null
+}
+
+/** One request, and the delay that its answer requests. */
+const sent = (request: Outgoing, way: Way) =>
+  Effect.suspend(() => {
+    const startedAt = performance.now()
+    return Effect.callback<Posted>((resume) => {
+      const end = attempt(request, way, {
+        done: (posted) => resume(Effect.succeed(posted)),
+        crashed: (defect) => resume(Effect.die(defect))
+      })
+      return Effect.sync(end)
+    }).pipe(
+      Effect.flatMap(({ retryAfter, ...posted }) => {
+        const durationMs = Math.round(performance.now() - startedAt)
+        return retryAfter === null
+          ? Effect.succeed({ ...posted, durationMs, retryAfterMs: null })
+          : Effect.map(Clock.currentTimeMillis, (nowMs) => ({
+              ...posted,
+              durationMs,
+              retryAfterMs: retryAfterMs(retryAfter, nowMs)
+            }))
+      })
+    )
+  })
+
+const senderOver = (rules: UrlRules, way: Way): WebhookSenderApi => ({
+  send: (request) =>
+    Effect.map(
+      sent({ ...request, method: "POST", totalMs: TOTAL_MS, reading: RECEIPT }, way),
+      ({ body, durationMs, errorCode, retryAfterMs: pauseMs, statusCode }): Attempted => ({
+        statusCode,
+        errorCode,
+        durationMs,
+        responseExcerpt: excerptOf(body),
+        retryAfterMs: pauseMs
+      })
+    ),
+  urlProblem: urlProblemUnder(rules)
+})
+
+const egressOver = (rules: UrlRules, way: Way): EgressApi => ({
+  call: ({ maxBytes, timeoutMs, ...request }) =>
+    Effect.map(
+      sent({ ...request, totalMs: timeoutMs, reading: { keepBytes: maxBytes, maxBytes, withinMs: timeoutMs } }, way),
+      (called): AgentCalled => called
+    ),
+  urlProblem: urlProblemUnder(rules),
+  headersProblem
+})
+
+/** A request, how long it may take until its headers are there, and how far its answer is read. */
+interface Outgoing extends OutgoingRequest {
+  readonly method: string
+  readonly totalMs: number
+  readonly reading: Reading
 }
 
 /** Callbacks of an attempt; one of them is called, once. */
@@ -184,29 +228,27 @@ interface Reported {
 
 /** One attempt. The answer ends it early. */
 const attempt = (
-  { body, headers, url }: OutgoingRequest,
-  routes: Routes,
-  agents: PinnedAgents,
-  resolve: Resolve,
+  { totalMs, url, ...request }: Outgoing,
+  { agents, resolve, routes }: Way,
   { crashed, done }: Reported
 ): (() => void) => {
   const startedAt = performance.now()
   const route = routes.of(url)
   // The rules may have changed since the webhook was made.
-  if (route === null || headersProblem(headers) !== null) return (done(ended("ssrf_blocked")), nothing)
+  if (route === null || headersProblem(request.headers) !== null) return (done(ended("ssrf_blocked")), nothing)
   const { target } = route
   const connect = (addresses: ReadonlyArray<string>): (() => void) => {
     const pin = route.pin(addresses)
     if (typeof pin === "string") return (done(ended(pin)), nothing)
     return post(
-      { target, pin, headers, body, headersWithinMs: Math.max(TOTAL_MS - (performance.now() - startedAt), 0) },
+      { ...request, target, pin, headersWithinMs: Math.max(totalMs - (performance.now() - startedAt), 0) },
       agents,
       done
     )
   }
   return target.isAddress
     ? connect([target.host])
-    : lookedUp((async () => resolve(target.host))(), connect, { crashed, done })
+    : lookedUp((async () => resolve(target.host))(), totalMs, connect, { crashed, done })
 }
 
 /**
@@ -215,6 +257,7 @@ const attempt = (
  */
 const lookedUp = (
   answer: Promise<ReadonlyArray<string>>,
+  totalMs: number,
   connect: (addresses: ReadonlyArray<string>) => () => void,
   { crashed, done }: Reported
 ): (() => void) => {
@@ -224,7 +267,7 @@ const lookedUp = (
     clearTimeout(timer)
     end = go()
   }
-  const timer = setTimeout(() => once(() => (done(ended("timeout")), nothing)), TOTAL_MS)
+  const timer = setTimeout(() => once(() => (done(ended("timeout")), nothing)), totalMs)
   answer
     .then(
       (addresses) => once(() => connect(addresses)),
@@ -242,6 +285,7 @@ const nothing = (): void => undefined
 const ended = (errorCode: Attempted["errorCode"]): Posted => ({
   statusCode: null,
   errorCode,
-  responseExcerpt: "",
+  body: new Uint8Array(),
+  isComplete: false,
   retryAfter: null
 })

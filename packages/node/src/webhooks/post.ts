@@ -1,33 +1,41 @@
-/** One POST over a pinned connection: sent, answered, and read as far as is worth it. */
+/** One request over a pinned connection: sent, answered, and read as far as is worth it. */
 import * as http from "node:http"
 import * as https from "node:https"
 import type { Attempted } from "@flyball/core"
-import { EXCERPT_BYTES, excerptOf } from "./excerpt.ts"
 import { PeerNotVetted, type Pin, type PinnedAgents } from "./pinned-agents.ts"
 import type { Target } from "./target.ts"
 
-/** Result of a POST. `retryAfter` is the header's value. */
+/** Result of a request. `retryAfter` is the header's value. */
 export interface Posted {
   readonly statusCode: number | null
   readonly errorCode: Attempted["errorCode"]
-  readonly responseExcerpt: string
+  /** The first bytes of the body, up to `keepBytes`. */
+  readonly body: Uint8Array
+  /** Whether the body ended within what is read of it. */
+  readonly isComplete: boolean
   readonly retryAfter: string | null
 }
 
 /** A request to send. */
 export interface Post {
+  readonly method: string
   readonly target: Target
   readonly pin: Pin
   readonly headers: { readonly [name: string]: string }
   readonly body: Uint8Array
   /** Unit: milliseconds until the status and headers must be there. */
   readonly headersWithinMs: number
+  readonly reading: Reading
 }
 
-/** Unit: bytes. More of a body is not read. */
-const MAX_BODY_BYTES = 64 * 1_024
-/** Unit: milliseconds after the headers. */
-const BODY_MS = 1_000
+/** How far an answer's body is read. What comes later is dropped with its connection. */
+export interface Reading {
+  readonly keepBytes: number
+  readonly maxBytes: number
+  /** Unit: milliseconds after the headers. */
+  readonly withinMs: number
+}
+
 /** Unit: bytes of status line and headers. */
 const MAX_HEADER_BYTES = 16 * 1_024
 /** Unit: informational (1xx) responses before the answer. Receivers send one or two; each may have headers. */
@@ -38,10 +46,10 @@ const MAX_INFORMATIONAL = 16
  * its connection is closed then.
  */
 export const post = (request: Post, agents: PinnedAgents, done: (posted: Posted) => void): (() => void) => {
-  const { body, pin, target } = request
+  const { body, method, pin, reading, target } = request
   let phase: "connect" | "tls" = "connect"
   const sent = (target.isTls ? https : http).request({
-    method: "POST",
+    method,
     host: target.host,
     port: target.port,
     path: target.path,
@@ -63,7 +71,7 @@ export const post = (request: Post, agents: PinnedAgents, done: (posted: Posted)
     clearTimeout(timer)
     // Once there is a status it decides, and the connection may serve another request already.
     if (hasStatus) return
-    finish({ statusCode, errorCode, responseExcerpt: "", retryAfter: null })
+    finish({ statusCode, errorCode, body: new Uint8Array(), isComplete: false, retryAfter: null })
     sent.destroy()
   }
   if (target.isTls)
@@ -89,8 +97,8 @@ export const post = (request: Post, agents: PinnedAgents, done: (posted: Posted)
     const statusCode = response.statusCode ?? 0
     const { "keep-alive": kept, "retry-after": retryAfter = null } = response.headers
     if (closesAtOnce(kept)) sent.shouldKeepAlive = false
-    readBody(response, (responseExcerpt) =>
-      finish({ statusCode, errorCode: errorOfStatus(statusCode), responseExcerpt, retryAfter })
+    readBody(response, reading, (read) =>
+      finish({ statusCode, errorCode: errorOfStatus(statusCode), ...read, retryAfter })
     )
   })
   sent.on("error", (error) => fail(errorCodeOf(error, phase)))
@@ -136,11 +144,12 @@ const errorCodeOf = (error: Error, phase: "connect" | "tls"): Attempted["errorCo
   return phase === "tls" || code.startsWith("ERR_TLS_") || code.startsWith("ERR_SSL_") ? "tls" : "connect"
 }
 
-/**
- * The body as far as it is kept. What comes later, or beyond {@link MAX_BODY_BYTES}, is dropped with its connection:
- * the status has decided already.
- */
-const readBody = (response: http.IncomingMessage, taken: (text: string) => void): void => {
+/** The body as far as it is kept: the status has decided already. */
+const readBody = (
+  response: http.IncomingMessage,
+  { keepBytes, maxBytes, withinMs }: Reading,
+  taken: (read: Pick<Posted, "body" | "isComplete">) => void
+): void => {
   const kept: Array<Uint8Array> = []
   let seen = 0
   let isDone = false
@@ -148,14 +157,15 @@ const readBody = (response: http.IncomingMessage, taken: (text: string) => void)
     if (isDone) return
     isDone = true
     clearTimeout(timer)
+    const isComplete = response.complete && seen <= maxBytes
     if (!response.complete) response.destroy()
-    taken(excerptOf(kept))
+    taken({ body: Buffer.concat(kept).subarray(0, keepBytes), isComplete })
   }
-  const timer = setTimeout(done, BODY_MS)
+  const timer = setTimeout(done, withinMs)
   response.on("data", (chunk: Uint8Array) => {
-    if (seen < EXCERPT_BYTES) kept.push(chunk)
+    if (seen < keepBytes) kept.push(chunk)
     seen += chunk.length
-    if (seen > MAX_BODY_BYTES) done()
+    if (seen > maxBytes) done()
   })
   response.on("end", done)
   response.on("error", done)

@@ -11,6 +11,7 @@ import { judgeCalibration } from "./checks/calibration.ts"
 import { DrillJudge } from "./checks/drills.ts"
 import { Ends } from "./checks/ends.ts"
 import { EvalJudge } from "./checks/evals.ts"
+import { ExecutionJudge } from "./checks/executions.ts"
 import { EvaluationJudge } from "./checks/evaluation.ts"
 import { ExpectedJudge } from "./checks/expected.ts"
 import { judgeScreen } from "./checks/fairness.ts"
@@ -88,6 +89,7 @@ export const judgesOf = (
   const drift = new DriftJudge(sha256, fromGenesis)
   const mcp = new McpJudge(sha256, fromGenesis, (agentId) => orgUnitDigestOf(state, agentId))
   const decisions = new KeptDecisions()
+  const executions = new ExecutionJudge(sha256, fromGenesis)
   const [drills, ends, highlyReached, keys] = [new DrillJudge(), new Ends(), new HighlyReached(), new KeyTimes()]
   const [steps, writers] = [new Steps(), new Writers()]
   let known: References | null = null
@@ -173,6 +175,7 @@ export const judgesOf = (
       if (keepsDecisions) decisions.take(record, atMs ?? 0)
       return null
     }),
+    everywhere("execution", kinds("workflow.", "execution."), ({ atMs, record }) => executions.take(record, atMs)),
     everywhere(
       "drift",
       kinds("breaker.armed", "breaker.changed", "decision.", "drift.alarmed", "response_policy.changed"),

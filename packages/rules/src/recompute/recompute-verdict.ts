@@ -36,6 +36,7 @@ export const recomputeVerdicts = [
   "drift_mismatch",
   "manifest_mismatch",
   "fairness_mismatch",
+  "execution_mismatch",
   "standing_approval_mismatch",
   "standing_approval_too_wide",
   "time_mismatch",

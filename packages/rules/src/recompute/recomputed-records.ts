@@ -50,6 +50,10 @@ export const isRecomputedPart = (name: string, kind: string): boolean =>
   (kind === "fairness.screened" && name === "screen") ||
   (kind === "breaker.armed" && name === "good_runs") ||
   isOfDecisions(name, kind) ||
+  (kind === "workflow.changed" && name === "definition") ||
+  (kind === "execution.started" && name === "inputs") ||
+  (kind === "execution.waiting" && name === "subject") ||
+  (kind === "execution.finished" && name === "outputs") ||
   (kind === "mapping.changed" && name === "mapping") ||
   (kind === "kill.unconfirmed" && name === "instances")
 

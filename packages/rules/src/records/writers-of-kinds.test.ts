@@ -14,6 +14,7 @@ const writers = [
   "policy:drift",
   "policy:orphan",
   "policy:reviews",
+  "policy:workflow",
   ...serviceWriters
 ]
 

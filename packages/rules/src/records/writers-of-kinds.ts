@@ -14,6 +14,8 @@ export const serviceWriters = ["system:channel", "system:drill", "system:kill", 
 
 const person = ["person"] as const
 const caller = ["person", "key"] as const
+/** And steps of a workflow that a platform key started. */
+const actor = ["person", "key", "platform"] as const
 
 /** The writers of each kind whose records name one. Spec: decision 0068. */
 export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule> } = {
@@ -30,24 +32,24 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
   "agent.provenance_added": person,
   "model.registered": person,
   "model.updated": person,
-  "decision.witnessed": caller,
-  "decision.settled": caller,
+  "decision.witnessed": actor,
+  "decision.settled": actor,
   "capture.gap": caller,
   "instance.ended": caller,
-  "evaluation.made": caller,
+  "evaluation.made": actor,
   "meter.voided": caller,
   "envelope.drafted": person,
   "envelope.published": person,
   "envelope.withdrawn": person,
   "waiver.requested": person,
   "waiver.granted": person,
-  "review.opened": caller,
+  "review.opened": actor,
   "review.presented": person,
   "review.claimed": person,
   "review.resolved": person,
   "review.expired": ["policy:reviews"],
   "review.cancelled": ["person", "key", "policy:reviews"],
-  "review.consumed": caller,
+  "review.consumed": actor,
   "response_policy.changed": person,
   "kill.requested": caller,
   "kill.activated": [
@@ -76,7 +78,7 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
   "channel.checked": ["system:channel"],
   "standing_approval.proposed": person,
   "standing_approval.granted": person,
-  "standing_approval.used": caller,
+  "standing_approval.used": actor,
   "standing_approval.revoked": person,
   "eval.recorded": person,
   "mcp.manifest_seen": caller,
@@ -89,6 +91,11 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
   "platform_key.minted": person,
   "platform_key.revoked": person,
   "mapping.changed": person,
+  "workflow.changed": ["person", "platform"],
+  "execution.started": ["person", "platform"],
+  "execution.waiting": ["policy:workflow"],
+  "execution.decided": ["person", "platform"],
+  "execution.finished": ["person", "platform", "policy:workflow"],
   "webhook.created": ["person", "platform"],
   "webhook.changed": ["person", "platform", "policy:seventh_failure"],
   "webhook.revoked": ["person", "platform", "policy:erased_endpoint"]

@@ -77,6 +77,11 @@ const recordSteps: { readonly [kind: string]: Step } = {
   "platform_key.revoked": { of: ["key_id"], ends: "key_id" },
   "mapping.changed": { counts: ["rules", "mapping", "rules"] },
   "principal.seen": { gives: "principal_id" },
+  "workflow.changed": { gives: "workflow_id" },
+  "execution.started": { gives: "execution_id", of: ["workflow_id"] },
+  "execution.waiting": { gives: "approval_id", of: ["execution_id"], at: "opened_at_ms" },
+  "execution.decided": { of: ["execution_id"], ends: "approval_id", at: "decided_at_ms" },
+  "execution.finished": { ends: "execution_id", at: "finished_at_ms" },
   "webhook.created": { gives: "webhook_id" },
   "webhook.changed": { of: ["webhook_id"] },
   "webhook.revoked": { of: ["webhook_id"], ends: "webhook_id" }

@@ -1,0 +1,41 @@
+/** Port for requests to agents and models of others. Spec: platform section 8; decision 0020. */
+import { Context, type Effect } from "effect"
+import type { AttemptError } from "../storage/outbox/outbox.ts"
+
+/** A request to send. */
+export interface AgentCall {
+  readonly url: string
+  readonly method: string
+  readonly headers: { readonly [name: string]: string }
+  readonly body: Uint8Array
+  /** The longest for all of the answer. Unit: milliseconds. */
+  readonly timeoutMs: number
+  /** Bytes of the answer's body that are read. */
+  readonly maxBytes: number
+}
+
+/** What came of it. A failure is a result. */
+export interface AgentCalled {
+  /** Null where there was no answer. */
+  readonly statusCode: number | null
+  readonly errorCode: AttemptError | null
+  readonly body: Uint8Array
+  /** Whether all of the body is there. */
+  readonly isComplete: boolean
+  /** Milliseconds, by a monotonic clock. */
+  readonly durationMs: number
+  /** Delay that `Retry-After` requests; null when it requests none. */
+  readonly retryAfterMs: number | null
+}
+
+/** Sends requests under the rules of egress, without following redirects. Spec: decision 0020. */
+export interface EgressApi {
+  readonly call: (request: AgentCall) => Effect.Effect<AgentCalled>
+  /** Describes the problem with a URL by its form and literal address alone; null when there is none. */
+  readonly urlProblem: (url: string) => string | null
+  /** Describes the problem with headers; null when there is none. No value is shown. */
+  readonly headersProblem: (headers: { readonly [name: string]: string }) => string | null
+}
+
+/** Service that sends requests to agents and models. `@flyball/node` has one. Spec: decision 0020. */
+export class Egress extends Context.Service<Egress, EgressApi>()("flyball/core/Egress") {}

@@ -1,0 +1,260 @@
+/** One step of an agent: its envelope is evaluated, its request is sent, and both are on record. */
+import { detailItem, type Evaluation, InvalidInput, type Review } from "@flyball/contract"
+import {
+  type AgentCalled,
+  Capture,
+  type EgressApi,
+  Evaluations,
+  Reviews,
+  type Scope,
+  type SecretBoxApi,
+  type Writer
+} from "@flyball/core"
+import type { JsonObject, ReadFault } from "@flyball/core/storage"
+import { fromBase64, fromUtf8, toBase64, utf8 } from "@flyball/evidence"
+import { fillTemplate, sealedForm } from "@flyball/rules"
+import { Effect } from "effect"
+import { templateValues } from "./plan-move.ts"
+import type { ExecutionDocument, StepDefinition, StepState, WorkflowDocument } from "./document.ts"
+
+type AgentStep = StepDefinition & { readonly type: "agent" }
+
+/** What came of a step. */
+export type StepOutcome =
+  | { readonly is: "done"; readonly output: JsonObject }
+  | { readonly is: "failed"; readonly code: string; readonly message: string }
+  | { readonly is: "again"; readonly afterMs: number }
+  | { readonly is: "review"; readonly reviewId: string }
+  | { readonly is: "waiting" }
+
+/** Bytes of an agent's answer that are taken. */
+export const MAX_ANSWER_BYTES = 65_536
+
+const failed = (code: string, message: string): StepOutcome => ({ is: "failed", code, message })
+
+/** Headers of a step, sealed. The execution's step cannot open those of another workflow. */
+export const sealHeaders = (box: SecretBoxApi, workflowId: string, stepId: string, headers: JsonObject) =>
+  Effect.map(box.seal(utf8(JSON.stringify(headers)), `${workflowId}:${stepId}`), toBase64)
+
+const openHeaders = (box: SecretBoxApi | null, sealed: string | undefined, boundTo: string) =>
+  sealed === undefined
+    ? Effect.succeed({} as { readonly [name: string]: string })
+    : box === null
+      ? Effect.succeed(null)
+      : box.open(fromBase64(sealed)!, boundTo).pipe(
+          Effect.map((bytes) => JSON.parse(fromUtf8(bytes) ?? "{}") as { readonly [name: string]: string }),
+          Effect.catchTag("SecretUnreadable", () => Effect.succeed(null))
+        )
+
+/** The step at hand, with all that it reads. */
+export interface StepAtHand {
+  readonly executionId: string
+  readonly execution: ExecutionDocument
+  readonly workflowId: string
+  readonly workflow: WorkflowDocument
+  readonly step: AgentStep
+  readonly state: StepState
+  readonly writer: Writer
+  readonly scope: Scope
+  readonly egress: EgressApi | null
+  readonly box: SecretBoxApi | null
+}
+
+/** Does the step once. The same step twice is one evaluation, one Idempotency-Key and one decision. */
+export const callAgent = Effect.fnUntraced(function* (
+  at: StepAtHand
+): Effect.fn.Return<StepOutcome, ReadFault, Capture | Evaluations | Reviews> {
+  const { egress, execution, executionId, step, workflow } = at
+  const values = templateValues(execution, workflow.steps)
+  const body = step.request.body === null ? null : (fillTemplate(step.request.body, values) as JsonObject)
+  const sealed = body === null ? null : sealedForm(body)
+  if (egress === null) return failed("egress_unavailable", "This host calls no agents.")
+  const opened = yield* headersOf(at)
+  if (opened === null) return failed("headers_unreadable", "The headers of the step cannot be opened with this key.")
+  const allowed = yield* evaluate(at, fillTemplate(step.signals, values) as JsonObject, body)
+  if (allowed.is !== "allowed") return allowed
+  const called = yield* egress.call({
+    url: step.request.url,
+    method: step.request.method,
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json",
+      ...lowerCased(opened),
+      "idempotency-key": `"${executionId}:${step.id}"`
+    },
+    body: sealed?.bytes ?? new Uint8Array(),
+    timeoutMs: step.timeout_ms,
+    maxBytes: MAX_ANSWER_BYTES
+  })
+  const outcome = outcomeOf(called, step, at.state)
+  if (outcome.is !== "again") yield* witness(at, allowed.evaluation, called, outcome)
+  return outcome
+})
+
+const headersOf = ({ box, step, workflow, workflowId }: StepAtHand) =>
+  openHeaders(box, workflow.sealedHeaders[step.id], `${workflowId}:${step.id}`)
+
+const lowerCased = (headers: { readonly [name: string]: string }) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+/** The name of a question: another one once a review approved the action. */
+const refOf = ({ executionId, state, step }: StepAtHand, isApproved: boolean): string =>
+  `${executionId}:${step.id}${isApproved && state.reviewId !== null ? ":approved" : ""}`
+
+/** Evaluates the step under the agent's envelope. What is to be reviewed waits for its review. */
+const evaluate = Effect.fnUntraced(function* (
+  at: StepAtHand,
+  signals: JsonObject,
+  args: JsonObject | null
+): Effect.fn.Return<
+  StepOutcome | { readonly is: "allowed"; readonly evaluation: Evaluation },
+  ReadFault,
+  Evaluations | Reviews
+> {
+  const { executionId, scope, state, step, writer } = at
+  if (state.reviewId !== null) {
+    const review = yield* Reviews.use((reviews) => reviews.get(state.reviewId!, scope)).pipe(
+      Effect.catchTag("ReviewNotFound", () => Effect.succeed(null))
+    )
+    if (review === null) return failed("review_not_found", "The review of the step does not exist.")
+    if (isOpen(review.status)) return { is: "waiting" }
+    if (review.resolution !== "approve")
+      return failed("review_not_approved", `The review ${review.id} ended as ${review.resolution ?? review.status}.`)
+  }
+  const evaluated = yield* Evaluations.use((evaluations) =>
+    evaluations.evaluate(
+      {
+        agent_id: step.agent,
+        client_ref: refOf(at, true),
+        signals,
+        action: step.action,
+        run_id: executionId,
+        ...(args === null ? {} : { args }),
+        ...(state.reviewId === null ? {} : { approval_id: state.reviewId })
+      },
+      writer,
+      scope
+    )
+  ).pipe(
+    Effect.catchTags({
+      AgentNotFound: () => Effect.succeed("The agent of the step does not exist in this org unit."),
+      ClientRefReused: () => Effect.succeed("The step was evaluated with other content."),
+      InvalidInput: ({ detail }: InvalidInput) => Effect.succeed(detail[0]?.msg ?? "The signals cannot be evaluated.")
+    })
+  )
+  if (typeof evaluated === "string") return failed("agent_not_evaluated", evaluated)
+  switch (evaluated.outcome) {
+    case "allow":
+    case "allow_with_notice":
+      return { is: "allowed", evaluation: evaluated }
+    case "require_review":
+      return evaluated.review_id === null
+        ? failed("agent_denied", "The envelope asks for a review that was not opened.")
+        : { is: "review", reviewId: evaluated.review_id }
+    case "halt":
+      return failed("agent_halted", `The agent is halted (${evaluated.matched_rule}).`)
+    case "deny":
+      return failed(
+        "agent_denied",
+        `The agent's envelope denies it (${evaluated.matched_rule}). ${evaluated.reason ?? ""}`.trim()
+      )
+  }
+})
+
+const isOpen = (status: Review["status"]): boolean => status === "open" || status === "claimed"
+
+const MOST_WAIT_MS = 60_000
+
+const outcomeOf = (called: AgentCalled, { retries }: AgentStep, { tries }: StepState): StepOutcome => {
+  const { errorCode, isComplete, retryAfterMs: pauseMs, statusCode } = called
+  if (statusCode === null || statusCode === 429 || statusCode >= 500) {
+    if (errorCode === "ssrf_blocked")
+      return failed("address_not_allowed", "The address of the step may not be reached.")
+    if (tries >= retries)
+      return failed(
+        "agent_unreachable",
+        `The agent did not answer the step: ${statusCode ?? errorCode ?? "nothing came"}.`
+      )
+    return { is: "again", afterMs: Math.max(pauseMs ?? 0, Math.min(MOST_WAIT_MS, 500 * 2 ** tries)) }
+  }
+  if (statusCode < 200 || statusCode >= 300)
+    return failed("agent_refused", `The agent answered the step with ${statusCode}.`)
+  if (!isComplete) return failed("agent_answer_too_large", `The answer has more than ${MAX_ANSWER_BYTES} bytes.`)
+  return answerOf(called.body)
+}
+
+/** An answer as output: a JSON object, or another value under `value`. An empty answer is an empty object. */
+const answerOf = (bytes: Uint8Array): StepOutcome => {
+  if (bytes.length === 0) return { is: "done", output: {} }
+  const text = fromUtf8(bytes)
+  let value: unknown
+  try {
+    value = JSON.parse(text ?? "")
+  } catch {
+    return failed("agent_answer_invalid", "The answer is no JSON.")
+  }
+  const output = typeof value === "object" && value !== null && !Array.isArray(value) ? value : { value }
+  return sealedForm(output) === null || text?.includes("\\u0000") === true
+    ? failed("agent_answer_invalid", "The answer holds a number or a text that JSON cannot say exactly.")
+    : { is: "done", output: output as JsonObject }
+}
+
+/** Puts what the agent did on record. After a crash it is there already, with another latency. */
+const witness = (at: StepAtHand, evaluation: Evaluation, { durationMs }: AgentCalled, outcome: StepOutcome) =>
+  Capture.use((capture) =>
+    capture.witness(
+      at.step.agent,
+      [
+        {
+          client_ref: refOf(at, true),
+          kind: "handoff",
+          action: at.step.action,
+          evaluation_id: evaluation.id,
+          run_id: at.executionId,
+          status: outcome.is === "done" ? "ok" : "error",
+          latency_ms: durationMs,
+          mode: "enforced",
+          decided_by: "server"
+        }
+      ],
+      at.writer,
+      at.scope
+    )
+  ).pipe(
+    Effect.catchTags({
+      AgentNotFound: () => Effect.void,
+      CaptureNotMediated: () => Effect.void,
+      ClientRefReused: () => Effect.void,
+      DecisionTooLarge: () => Effect.void,
+      InvalidInput: () => Effect.void
+    })
+  )
+
+/** The problem with the request of a step; null where there is none. */
+export const requestProblem = (
+  { request }: AgentStep,
+  headers: { readonly [name: string]: string },
+  egress: EgressApi,
+  at: number
+): InvalidInput | null => {
+  const url = egress.urlProblem(request.url)
+  const names = Object.keys(headers).map((name) => name.toLowerCase())
+  const header =
+    egress.headersProblem(headers) ??
+    (names.some((name) => ["idempotency-key", "content-type", "accept"].includes(name))
+      ? "Idempotency-Key, Content-Type and Accept are set by the service"
+      : null)
+  const msg = url ?? header
+  return msg === null
+    ? null
+    : new InvalidInput({
+        detail: [
+          detailItem(
+            ["body", "steps", String(at), "request", url === null ? "headers" : "url"],
+            "value_error",
+            msg,
+            url === null ? undefined : request.url
+          )
+        ]
+      })
+}
