@@ -19,7 +19,8 @@ export interface PlacedList {
  * Places a list.
  *
  * - `server`: null where this is its first list.
- * - `baseline`: the list of {@link baselineOf}; null only with `server`.
+ * - `baseline`: the list of {@link baselineOf}; null only where none need be compared: the list is the first, the last
+ *   again, or one that counts as approved.
  * - `hasFinding`: whether there was a finding about this list of this server.
  */
 export function* placeList(
@@ -30,7 +31,7 @@ export function* placeList(
   hasFinding: boolean
 ): Slices<PlacedList> {
   const finding = (diff: ManifestDiff | null): ManifestDiff | null => (hasFinding ? null : diff)
-  if (server === null || baseline === null) {
+  if (server === null) {
     const diff = yield* diffOf(null, manifest)
     return { state: "first", trusted: diff === null, diff: finding(diff), against: "first_seen", beforeRoot: null }
   }

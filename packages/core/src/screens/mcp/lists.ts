@@ -12,6 +12,7 @@ import {
 import {
   baselineOf,
   FINDINGS,
+  isTrustedRoot,
   type JsonMap,
   type Known,
   type Manifest,
@@ -95,8 +96,11 @@ export const recordList = Effect.fnUntraced(function* (
       const serverId = mcpServerId(sent.transport, sent.addressDigest, orgUnitDigest, crypto.sha256)
       if ((yield* storage.once(LISTING_SCOPE, [sent.listingId])).length > 0) return serverId
       const server = yield* storedServer(storage, serverId)
+      // A list that comes again is compared with none.
+      const isKnown =
+        server.body !== null && (manifest.root === server.body.last.root || isTrustedRoot(server.body, manifest.root))
       const baseline =
-        server.body === null ? null : yield* readList(storage, crypto, baselineOf(server.body).list.listing)
+        server.body === null || isKnown ? null : yield* readList(storage, crypto, baselineOf(server.body).list.listing)
       const findings = yield* storage.find(FINDINGS, "list", `${serverId} ${manifest.root}`)
       const placed = yield* inSlices(placeList(server.body, baseline, manifest, sent.coverage, findings.length > 0))
       const seenAt = formatInstant((yield* storage.asOf).ms)
