@@ -9,7 +9,7 @@ export interface PlacedList {
   readonly state: "first" | "unchanged" | "known" | "changed"
   /** Whether it counts as approved. */
   readonly trusted: boolean
-  /** What a finding says; null: there is none, or there was one before. */
+  /** What a finding says; null: there is none, or one is open already. */
   readonly diff: ManifestDiff | null
   readonly against: "pin" | "seen" | "first_seen"
   readonly beforeRoot: string | null
@@ -21,7 +21,7 @@ export interface PlacedList {
  * - `server`: null where this is its first list.
  * - `baseline`: the list of {@link baselineOf}; null only where none need be compared: the list is the first, the last
  *   again, or one that counts as approved.
- * - `hasFinding`: whether there was a finding about this list of this server.
+ * - `hasFinding`: whether a finding about this list of this server is open.
  */
 export function* placeList(
   server: McpServerDocument | null,

@@ -17,6 +17,7 @@ import {
   type Known,
   type Manifest,
   MCP_SERVERS,
+  type McpFindingDocument,
   type McpServerDocument,
   mcpServerId,
   mcpTransports,
@@ -102,7 +103,8 @@ export const recordList = Effect.fnUntraced(function* (
       const baseline =
         server.body === null || isKnown ? null : yield* readList(storage, crypto, baselineOf(server.body).list.listing)
       const findings = yield* storage.find(FINDINGS, "list", `${serverId} ${manifest.root}`)
-      const placed = yield* inSlices(placeList(server.body, baseline, manifest, sent.coverage, findings.length > 0))
+      const hasFinding = findings.some(({ body }) => (body as McpFindingDocument).state === "open")
+      const placed = yield* inSlices(placeList(server.body, baseline, manifest, sent.coverage, hasFinding))
       const seenAt = formatInstant((yield* storage.asOf).ms)
       const change = planList({ ...sent, orgUnitDigest, serverId, manifest }, server, placed, {
         findingId,

@@ -55,6 +55,7 @@ export class McpJudge {
   readonly #servers = new Map<string, McpServerDocument>()
   readonly #lists = new Map<string, List>()
   readonly #findings = new Map<string, McpFindingDocument>()
+  /** Lists about which a finding is open. */
   readonly #found = new Set<string>()
   /** The tool server of each decision of kind `tool_list`, by its seq. */
   readonly #witnessed = new Map<number, Json | undefined>()
@@ -270,6 +271,7 @@ export class McpJudge {
     if (finding === undefined)
       return this.#fromGenesis ? problem("reference_mismatch", `No record before it is the finding ${id}.`) : null
     this.#findings.set(id, findingResolved(finding, body))
+    this.#found.delete(`${finding.serverId} ${finding.root}`)
     const isPinned = this.#servers.get(finding.serverId)?.pins.at(-1)?.root === finding.root
     if (body["resolution"] === "approved" && !isPinned)
       this.#approved = { findingId: id, key: `${finding.serverId} ${finding.root}` }
