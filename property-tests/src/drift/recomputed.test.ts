@@ -26,7 +26,7 @@ const life = Effect.gen(function* () {
   yield* ResponsePolicies.use((policies) =>
     policies.set([{ scope: "default", trigger: "drift", response: "drain", notify: [] }], ann)
   )
-  const { round } = yield* driftAlarms
+  const { round } = yield* driftAlarms()
   yield* round
   const witness = (runs: typeof retail, from: number) =>
     Effect.forEach(runs, (one, at) =>

@@ -267,7 +267,7 @@ const emitters: { readonly [T in EventType]: Act } = {
     yield* ResponsePolicies.use((policies) =>
       policies.set([{ scope: "default", trigger: "drift", response: "notify", notify: [] }], writer)
     )
-    const { round } = yield* driftAlarms
+    const { round } = yield* driftAlarms()
     yield* round
     yield* changedRuns(id)
     yield* round

@@ -39,7 +39,7 @@ describe("alarms of behaviour", () => {
       const { id } = yield* registered("courier")
       const { id: steady } = yield* registered("steady")
       yield* policy({ scope: "default", response: "halt" })
-      const { round } = yield* driftAlarms
+      const { round } = yield* driftAlarms()
       yield* round
       yield* witnessRuns(steady, 100, ["search", "pay"], "s")
       yield* changedRuns(id)
@@ -58,7 +58,7 @@ describe("alarms of behaviour", () => {
   it.effect("follow nobody without a row, and only report where the row notifies", () =>
     Effect.gen(function* () {
       const { id } = yield* registered("courier")
-      const { round } = yield* driftAlarms
+      const { round } = yield* driftAlarms()
       yield* round
       yield* changedRuns(id)
       assert.strictEqual(yield* round, 0)
@@ -76,13 +76,29 @@ describe("alarms of behaviour", () => {
     Effect.gen(function* () {
       const { id } = yield* registered("courier")
       yield* policy({ scope: "default", response: "drain" })
-      const first = yield* driftAlarms
-      const second = yield* driftAlarms
+      const first = yield* driftAlarms()
+      const second = yield* driftAlarms()
       yield* first.round
       yield* witnessRuns(id, 30, ["search", "pay", "read"], "x")
       yield* first.round
       yield* changedRuns(id)
       assert.strictEqual((yield* second.round) + (yield* first.round) + (yield* second.round), 1)
+      assert.lengthOf(yield* alarmsOf(id), 1)
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
+  it.effect("are the same where another agent takes its place in memory", () =>
+    Effect.gen(function* () {
+      const { id } = yield* registered("courier")
+      const { id: other } = yield* registered("other")
+      yield* policy({ scope: "default", response: "notify" })
+      const { round } = yield* driftAlarms(1)
+      yield* round
+      yield* witnessRuns(id, 60, ["search", "pay", "read"], "a")
+      yield* witnessRuns(other, 5, ["search"], "o")
+      yield* round
+      yield* witnessRuns(id, 40, ["search", "pay", "delete"], "b")
+      assert.strictEqual(yield* round, 1)
       assert.lengthOf(yield* alarmsOf(id), 1)
     }).pipe(Effect.provide(governorWorld()))
   )
@@ -96,7 +112,7 @@ describe("alarms of behaviour", () => {
         { name: "drift", metric: "drift_score", params: { window_ms: 3_600_000 }, enabled: true, mode: "enforce" },
         ann
       )
-      const { round } = yield* driftAlarms
+      const { round } = yield* driftAlarms()
       yield* round
       yield* changedRuns(id)
       assert.strictEqual(yield* round, 1)
@@ -111,7 +127,7 @@ const life = Effect.gen(function* () {
   const { id: agentId } = yield* registered("courier")
   const { id: other } = yield* registered("other")
   yield* policy({ scope: "default", response: "drain" })
-  const { round } = yield* driftAlarms
+  const { round } = yield* driftAlarms()
   yield* round
   yield* changedRuns(agentId)
   assert.strictEqual(yield* round, 1)

@@ -38,6 +38,8 @@ const POLL_MS = 5_000
 /** A process that died is replaced after this. Unit: milliseconds. */
 const LEASE_MS = 60_000
 const LEASE = "drift_alarms"
+/** Agents whose epoch is in memory, each up to a megabyte. Those that were silent longest are read again. */
+const MAX_FOLLOWED = 1_000
 const kinds = ["decision.settled", "decision.witnessed"]
 
 /** An agent that is followed. */
@@ -48,8 +50,8 @@ interface Following {
   readonly follower: DriftFollower
 }
 
-/** Follows the agents of one store. `origin`: of its chain. One for each process. */
-export const driftAlarms = Effect.gen(function* () {
+/** Follows the agents of one store. One for each process. */
+export const driftAlarms = Effect.fnUntraced(function* (maxFollowed: number = MAX_FOLLOWED) {
   const storage = yield* Storage
   const crypto = yield* EvidenceCrypto
   const { origin } = yield* Chain
@@ -57,17 +59,26 @@ export const driftAlarms = Effect.gen(function* () {
   const breakersOf = driftBreakers(storage)
   const sha256 = (bytes: Uint8Array): Uint8Array => crypto.sha256(bytes)
   let followed = new Map<string, Following>()
+  /** Agents that are followed and not in memory. */
+  let resting = new Set<string>()
   /** The last record that was followed; null: what is followed is to be read again. */
   let cursor: number | null = null
   let alarms = 0
 
   const forget = (): void => {
     followed = new Map()
+    resting = new Set()
     cursor = null
   }
 
-  const begin = (agentId: string, version: number, fromSeq: number): void =>
-    void followed.set(agentId, { version, fromSeq, follower: new DriftFollower(agentId, fromSeq, sha256) })
+  const begin = (agentId: string, version: number, fromSeq: number): void => {
+    resting.delete(agentId)
+    followed.set(agentId, { version, fromSeq, follower: new DriftFollower(agentId, fromSeq, sha256) })
+    if (followed.size <= maxFollowed) return
+    const [silent] = followed.keys()
+    resting.add(silent!)
+    followed.delete(silent!)
+  }
 
   const epochPut = (agentId: string, version: number, fromSeq: number): DocumentPut => ({
     collection: DRIFT_EPOCHS,
@@ -131,7 +142,11 @@ export const driftAlarms = Effect.gen(function* () {
     agentId: string,
     record: StoredRecord
   ): Effect.fn.Return<void, ReadFault | typeof lost> {
-    const { follower, fromSeq, version } = followed.get(agentId)!
+    const following = followed.get(agentId)!
+    const { follower, fromSeq, version } = following
+    // Behind all others: it is not silent.
+    followed.delete(agentId)
+    followed.set(agentId, following)
     const read = readRecord(record.bytes)
     if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${record.seq} cannot be read (${read.code})` })
     follower.take({ seq: record.seq, kind: record.kind, body: read.record.body })
@@ -158,6 +173,14 @@ export const driftAlarms = Effect.gen(function* () {
     yield* eachRecord(storage, { agentId: id, kinds, from: fromSeq, to }, (record) => take(id, record))
   })
 
+  /** Begins to follow an agent. */
+  const first = Effect.fnUntraced(function* (agentId: string, version: number, seq: number) {
+    yield* Effect.catchTag(storage.commit({ puts: [epochPut(agentId, version, seq)] }), "StorageConflict", () =>
+      Effect.fail(lost)
+    )
+    begin(agentId, version + 1, seq)
+  })
+
   const follow = Effect.gen(function* () {
     const isWanted = yield* wanted
     if (isWanted === null) return forget()
@@ -181,12 +204,14 @@ export const driftAlarms = Effect.gen(function* () {
         if (agentId !== null && (yield* isWanted(agentId))) {
           if (!followed.has(agentId)) {
             const document = yield* storage.get(DRIFT_EPOCHS, agentId)
-            const put = epochPut(agentId, document?.version ?? 0, seq)
-            yield* Effect.catchTag(storage.commit({ puts: [put] }), "StorageConflict", () => Effect.fail(lost))
-            begin(agentId, put.expectedVersion! + 1, seq)
+            if (document !== null && resting.has(agentId)) yield* load(document, seq - 1)
+            else yield* first(agentId, document?.version ?? 0, seq)
           }
           yield* take(agentId, record)
-        } else if (agentId !== null) followed.delete(agentId)
+        } else if (agentId !== null) {
+          followed.delete(agentId)
+          resting.delete(agentId)
+        }
         cursor = seq
       })
     )
@@ -235,7 +260,7 @@ const driftBreakers = (storage: StorageApi): Effect.Effect<ReadonlySet<string>, 
 /** Follows every five seconds while its scope is open. */
 export const driftWatch: Layer.Layer<never, never, Chain | Storage> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { forget, round } = yield* driftAlarms
+    const { forget, round } = yield* driftAlarms()
     yield* leasedJob(
       {
         lease: LEASE,
