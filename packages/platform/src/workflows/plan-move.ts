@@ -57,7 +57,7 @@ const withStep = (body: ExecutionDocument, at: number, change: Partial<StepState
 /** How long an engine may need for what is next, before others take it for lost. Unit: milliseconds. */
 const leaseMs = (step: StepDefinition | undefined): number =>
   SPARE_MS + (step?.type === "agent" ? 2 * step.timeout_ms : 0)
-const SPARE_MS = 30_000
+const SPARE_MS = 10_000
 
 /** The execution with its next step begun. One that asks a person begins when it asks. */
 const begun = (body: ExecutionDocument, steps: ReadonlyArray<StepDefinition>, nowMs: number): ExecutionDocument => {
