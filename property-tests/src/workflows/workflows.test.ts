@@ -15,6 +15,7 @@ import {
   ephemeralKeys,
   layerOf,
   memoryStorage,
+  PlatformKeys,
   Reviews,
   SecretBox,
   systemHost
@@ -321,6 +322,26 @@ describe("an execution", () => {
       yield* TestClock.adjust("5 seconds")
       yield* until(reviewed.id, "completed")
       assert.strictEqual(calls.length, 1)
+      assert.deepStrictEqual(yield* findings(), [])
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  })
+
+  it.effect("lets no agent act for a platform key that was revoked meanwhile", () => {
+    const { calls, layer } = world()
+    return Effect.gen(function* () {
+      const agent = yield* clerk
+      const minted = yield* PlatformKeys.use((keys) =>
+        keys.mint({ name: "shop", org_unit: "ops", plan: "starter", scopes: ["*"] }, ann)
+      )
+      const workflow = yield* create([gate("ok"), sendStep("pay", agent)])
+      const { id } = yield* start(workflow.id, {}, { writer: { id: minted.id }, cap: 10 })
+      yield* until(id, "waiting_approval")
+      yield* TestClock.adjust("1 hours")
+      yield* PlatformKeys.use((keys) => keys.revoke(minted.id, ann))
+      yield* TestClock.adjust("1 hours")
+      yield* decide(id, true)
+      assert.deepInclude((yield* until(id, "failed")).error, { code: "starter_ended", step_id: "pay" })
+      assert.strictEqual(calls.length, 0)
       assert.deepStrictEqual(yield* findings(), [])
     }).pipe(Effect.scoped, Effect.provide(layer))
   })

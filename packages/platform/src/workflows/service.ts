@@ -131,6 +131,7 @@ export interface WorkflowOptions {
 const MOST_AT_ONCE = 64
 /** How often the store is queried for what is due: another process may have made it so. Unit: milliseconds. */
 const POLL_MS = 500
+const STARTER_ENDED = "The platform key that started the execution was revoked, or has expired."
 /** How often a review of an agent's step is read. Unit: milliseconds. */
 const REVIEW_POLL_MS = 5_000
 /** A longer delay gives its slot back. Unit: milliseconds. */
@@ -302,6 +303,14 @@ export class Workflows extends Context.Service<Workflows, WorkflowsApi>()("flyba
             })
           )
 
+        /** Whether the platform key of a starter was revoked, or has expired: no agent acts for it then. */
+        const hasEnded = Effect.fnUntraced(function* (startedBy: string, nowMs: number) {
+          const key = startedBy.startsWith("pky_") ? yield* storage.get("platform_keys", startedBy) : null
+          if (key === null) return false
+          const { expiresAtMs, revoked } = key.body
+          return revoked === true || (typeof expiresAtMs === "number" && expiresAtMs <= nowMs)
+        })
+
         /** Does steps until one has to wait. */
         const advance = Effect.fnUntraced(function* (claimed: Stored<ExecutionDocument>, workflow: WorkflowDocument) {
           const { steps } = workflow
@@ -317,6 +326,10 @@ export class Workflows extends Context.Service<Workflows, WorkflowsApi>()("flyba
               if (untilMs > nowMs)
                 return void (yield* step(stored, planWait(stored, untilMs, untilMs - nowMs <= LONG_DELAY_MS)))
               stored = yield* step(stored, planStepDone(stored, workflow, {}, nowMs))
+              continue
+            }
+            if (yield* hasEnded(stored.body.startedBy, nowMs)) {
+              stored = yield* fail(stored, workflow, "starter_ended", STARTER_ENDED, nowMs)
               continue
             }
             const outcome: StepOutcome = yield* callAgent({
