@@ -97,7 +97,8 @@ describe("the JSON report", () => {
       "assurance",
       "summary",
       "certificate",
-      "usage"
+      "usage",
+      "answer"
     ])
     expect(report).toMatchObject({
       integrity: "integrity ok, authenticity signed_by_pinned_key, completeness sparse_claimed, anchoring none.",

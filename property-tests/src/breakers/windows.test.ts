@@ -78,6 +78,7 @@ const measures: {
   kill_ack_missing: { metric: "kill_ack_missing", params: { max_ms: YEAR } },
   review_overturn_rate: { metric: "review_overturn_rate", params: share },
   review_backlog: { metric: "review_backlog", params: { max_open: 10_000 } },
+  mcp_manifest_changed: { metric: "mcp_manifest_changed", params: { window_ms: WINDOW, max_count: 1_000 } },
   drift_score: { metric: "drift_score", params: { window_ms: WINDOW, min_alarms: 1_000 } }
 }
 
