@@ -37,6 +37,8 @@ import {
   findingResolutions,
   findingSeverities,
   findingStates,
+  executionStatuses,
+  executionStepStatuses,
   mcpBaselines,
   mcpChanges,
   mcpCoverages,
@@ -44,6 +46,7 @@ import {
   mcpServerStates,
   mcpSignals,
   mcpTransports,
+  workflowStepTypes,
   gapReasons,
   identityReasons,
   identitySources,
@@ -149,6 +152,8 @@ export const metaOut = (version: string, tenantId: string): MetaOut => ({
     eval_outcome: trialOutcomes,
     eval_verdict: evalVerdicts,
     evaluation_outcome: evaluationOutcomes,
+    execution_status: executionStatuses,
+    execution_step_status: executionStepStatuses,
     fairness_outcome_source: outcomeSources,
     fairness_undefined: undefinedRatios,
     fairness_verdict: rateVerdicts,
@@ -203,7 +208,8 @@ export const metaOut = (version: string, tenantId: string): MetaOut => ({
     plan: plans,
     platform_event: platformEventTypes,
     platform_scope: platformScopes,
-    quota_resource: quotaResources
+    quota_resource: quotaResources,
+    workflow_step_type: workflowStepTypes
   },
   limits: {
     batch_decisions: MAX_BATCH,

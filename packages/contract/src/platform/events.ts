@@ -22,7 +22,8 @@ const alert = {
   severity: name,
   message: sentence
 }
-const workflow = { id: name, workflow_id: name, workflow_name: name, status: name }
+// Neither names nor outputs: what people and agents wrote can be erased, and an event cannot be called back.
+const workflow = { id: name, workflow_id: name, status: name }
 const ended = { duration_ms: integer(), completed_at: instant }
 
 const entry = <const F extends Schema.Struct.Fields>(about: string, members: F) => ({
@@ -55,13 +56,12 @@ export const platformEvents = {
   "extraction.failed": entry("An extraction failed.", { id: name, document_type: name, error: Schema.Struct(failure) }),
   "workflow.completed": entry("A workflow finished.", {
     ...workflow,
-    outputs: Schema.Record(Schema.String, Schema.Unknown),
     cost,
     ...ended
   }),
   "workflow.failed": entry("A workflow failed.", {
     ...workflow,
-    error: Schema.Struct({ ...failure, step_id: Schema.NullOr(name) }),
+    error: Schema.Struct({ code: name, step_id: Schema.NullOr(name) }),
     ...ended
   })
 }

@@ -154,10 +154,7 @@ const evaluate = Effect.fnUntraced(function* (
     case "halt":
       return failed("agent_halted", `The agent is halted (${evaluated.matched_rule}).`)
     case "deny":
-      return failed(
-        "agent_denied",
-        `The agent's envelope denies it (${evaluated.matched_rule}). ${evaluated.reason ?? ""}`.trim()
-      )
+      return failed("agent_denied", `The agent's envelope denies it (${evaluated.matched_rule}).`)
   }
 })
 

@@ -23,9 +23,6 @@ export interface Move {
   readonly change: ChangeSet
 }
 
-/** Characters of JSON of outputs that an event carries. With more it has none: the receiver reads the execution. */
-const MAX_EVENT_OUTPUTS = 32_768
-
 /**
  * Makes the commit of a move. What it does to the slot follows from the two documents: a slot is taken only while the
  * counter stays within the cap, else the commit is a conflict `Count`.
@@ -298,38 +295,26 @@ const ended = (
   return moved(stored, body, null, {
     ...more,
     records: [...before, record],
-    events: eventOf(id, body, workflow.name, outputs)
+    events: eventOf(id, body)
   })
 }
 
-const eventOf = (
-  id: string,
-  body: ExecutionDocument,
-  name: string,
-  outputs: JsonObject
-): NonNullable<ChangeSet["events"]> => {
+const eventOf = (id: string, body: ExecutionDocument): NonNullable<ChangeSet["events"]> => {
   const shared = {
     id,
     workflow_id: body.workflowId,
-    workflow_name: name,
     status: body.status,
     duration_ms: Math.max(0, body.completedAtMs! - body.createdAtMs),
     completed_at: new Date(body.completedAtMs!).toISOString()
   }
   if (body.status === "completed")
-    return [
-      platformEvent("workflow.completed", body.orgUnit, {
-        ...shared,
-        outputs: JSON.stringify(outputs).length > MAX_EVENT_OUTPUTS ? {} : outputs,
-        cost: costOf(body)
-      })
-    ]
+    return [platformEvent("workflow.completed", body.orgUnit, { ...shared, cost: costOf(body) })]
   if (body.error === null) return []
-  const { code, message, stepId } = body.error
+  const { code, stepId } = body.error
   return [
     platformEvent("workflow.failed", body.orgUnit, {
       ...shared,
-      error: { code, message: message.slice(0, 2_000), step_id: stepId }
+      error: { code, step_id: stepId }
     })
   ]
 }
