@@ -176,7 +176,13 @@ export { adviceOf } from "./evaluations/advice.ts"
 export { numberedBefore } from "./evaluations/carried-records.ts"
 export { EVALUATION_SCOPE, evaluationId, VOID_SCOPE } from "./evaluations/evaluation-id.ts"
 export { EXECUTION_WRITER } from "./executions/known-executions.ts"
-export { fillTemplate, sealedForm, type TemplateValues, unknownPlaceholder } from "./executions/template.ts"
+export {
+  fillTemplate,
+  type SealedForm,
+  sealedForm,
+  type TemplateValues,
+  unknownPlaceholder
+} from "./executions/template.ts"
 export { foldMeters, mayGiveBack, meterKinds, reservationsOf } from "./evaluations/fold-meters.ts"
 export { GovernedState } from "./evaluations/governed-state.ts"
 export { type GateView, judgePublication } from "./evaluations/judge-publication.ts"

@@ -346,6 +346,28 @@ describe("an execution", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   })
 
+  it.effect.each([
+    ["outputs", 16, {}, "outputs_too_large"],
+    ["a body", 2, { b: Array.from({ length: 5 }, () => "{{steps.s0.output}}") }, "template_too_large"]
+  ] as const)("ends where %s would be too large for a record", ([, steps, body, code]) => {
+    const { layer } = world(Array.from({ length: steps }, () => ({ status: 200, json: { text: "x".repeat(60_000) } })))
+    return Effect.gen(function* () {
+      const agent = yield* clerk
+      const workflow = yield* create(
+        Array.from({ length: steps }, (_, at) =>
+          sendStep(
+            `s${at}`,
+            agent,
+            at === 0 ? {} : { request: { url: "https://agent.example/run", method: "POST", body } }
+          )
+        )
+      )
+      const { id } = yield* start(workflow.id)
+      assert.deepInclude((yield* until(id, "failed")).error, { code })
+      assert.deepStrictEqual(yield* findings(), [])
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  })
+
   it.effect("is cancelled, and what comes back then changes nothing", () => {
     const { layer } = world()
     return Effect.gen(function* () {

@@ -81,7 +81,7 @@ export const executionKinds: ReadonlyArray<KindRow> = [
     kind: "execution.decided",
     about: "A person, or a platform key that may, answered what waits. `subject_digest` says what was answered.",
     body: decided,
-    parts: [part("notes", 16_384, "a JSON string: the notes of the answer")]
+    parts: [part("notes", 32_768, "a JSON string: the notes of the answer")]
   },
   {
     kind: "execution.finished",

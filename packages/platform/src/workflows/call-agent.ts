@@ -66,12 +66,14 @@ export const callAgent = Effect.fnUntraced(function* (
 ): Effect.fn.Return<StepOutcome, ReadFault, Capture | Evaluations | Reviews> {
   const { egress, execution, executionId, step, workflow } = at
   const values = templateValues(execution, workflow.steps)
-  const body = step.request.body === null ? null : (fillTemplate(step.request.body, values) as JsonObject)
-  const sealed = body === null ? null : sealedForm(body)
+  const body = step.request.body === null ? null : fillTemplate(step.request.body, values)
+  const signals = fillTemplate(step.signals, values)
+  if (signals === null || (body === null && step.request.body !== null))
+    return failed("template_too_large", "The body or the signals of the step are too large, or nest too deep.")
   if (egress === null) return failed("egress_unavailable", "This host calls no agents.")
   const opened = yield* headersOf(at)
   if (opened === null) return failed("headers_unreadable", "The headers of the step cannot be opened with this key.")
-  const allowed = yield* evaluate(at, fillTemplate(step.signals, values) as JsonObject, body)
+  const allowed = yield* evaluate(at, signals.value as JsonObject, (body?.value ?? null) as JsonObject | null)
   if (allowed.is !== "allowed") return allowed
   const called = yield* egress.call({
     url: step.request.url,
@@ -82,7 +84,7 @@ export const callAgent = Effect.fnUntraced(function* (
       ...lowerCased(opened),
       "idempotency-key": `"${executionId}:${step.id}"`
     },
-    body: sealed?.bytes ?? new Uint8Array(),
+    body: body?.sealed.bytes ?? new Uint8Array(),
     timeoutMs: step.timeout_ms,
     maxBytes: MAX_ANSWER_BYTES
   })

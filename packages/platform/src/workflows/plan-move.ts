@@ -126,22 +126,23 @@ export const templateValues = (body: ExecutionDocument, steps: ReadonlyArray<Ste
   steps: Object.fromEntries(steps.map(({ id }, at) => [id, { output: body.steps[at]!.output }]))
 })
 
-/** Asks a person. It holds no slot while it waits. */
+/** Asks a person. It holds no slot while it waits. Null where what is to be approved is too large. */
 export const planAsk = (
   stored: Stored<ExecutionDocument>,
   step: StepDefinition & { readonly type: "approval" },
   steps: ReadonlyArray<StepDefinition>,
   approvalId: string,
   nowMs: number
-): Move => {
+): Move | null => {
   const { body, id } = stored
-  const values = templateValues(body, steps)
-  const subject = (
+  const plain = { inputs: body.inputs, outputs: outputsOf(steps, body) }
+  const made =
     step.subject === null
-      ? { inputs: body.inputs, outputs: outputsOf(steps, body) }
-      : fillTemplate(step.subject, values)
-  ) as JsonObject
-  const sealed = sealedForm(subject)!
+      ? { value: plain, sealed: sealedForm(plain)! }
+      : fillTemplate(step.subject, templateValues(body, steps))
+  if (made === null) return null
+  const subject = made.value as JsonObject
+  const { sealed } = made
   const waiting: Waiting = {
     id: approvalId,
     stepId: step.id,
@@ -237,6 +238,15 @@ export const planDecide = (
     hasSlot ? nowMs : null,
     { records: [record], sealBeforeMs }
   )
+}
+
+/** Bytes of outputs that a record can hold, with room for their names. */
+const MAX_OUTPUTS = 900 * 1_024
+
+/** Whether the outputs with this one more still fit into a record. */
+export const outputsFit = (body: ExecutionDocument, { steps }: Defined, output: JsonObject): boolean => {
+  const after = withStep(body, body.at, { status: "completed", output })
+  return sealedForm(outputsOf(steps, after))!.bytes.length <= MAX_OUTPUTS
 }
 
 /** How an execution ends. */

@@ -1,5 +1,5 @@
 /** Plans the creation of a workflow, and the start of an execution. Pure. Spec: api.md "Document 2". */
-import { detailItem, InvalidInput, type WorkflowCreate, workflowBounds } from "@flyball/contract"
+import { detailItem, InvalidInput, PART_LIMIT_BYTES, type WorkflowCreate, workflowBounds } from "@flyball/contract"
 import { unitOwner } from "@flyball/core"
 import type { ChangeSet, JsonObject } from "@flyball/core/storage"
 import { sealedForm, unknownPlaceholder } from "@flyball/rules"
@@ -99,16 +99,24 @@ const definitionOf = (step: StepInput): StepDefinition => {
   }
 }
 
-/** Plans a workflow: its document and its record. */
+/**
+ * Plans a workflow: its document and its record.
+ *
+ * - Refuses (`InvalidInput`): a definition that no record can hold.
+ */
 export const planWorkflow = (
   id: string,
   of: Pick<WorkflowDocument, "name" | "orgUnit" | "fourEyes" | "steps" | "sealedHeaders" | "createdAtMs">,
   writer: string
-): { readonly change: ChangeSet; readonly body: WorkflowDocument } => {
+): Result.Result<{ readonly change: ChangeSet; readonly body: WorkflowDocument }, InvalidInput> => {
   const { fourEyes, name, orgUnit, steps } = of
   const definition = sealedForm({ four_eyes: fourEyes, name, org_unit: orgUnit, steps })!
+  if (definition.bytes.length > PART_LIMIT_BYTES) {
+    const msg = `The steps should have at most ${PART_LIMIT_BYTES} bytes of JSON`
+    return Result.fail(new InvalidInput({ detail: [detailItem(["body", "steps"], "too_long", msg)] }))
+  }
   const body: WorkflowDocument = { ...of, owner: unitOwner(orgUnit), digest: definition.digest }
-  return {
+  return Result.succeed({
     body,
     change: {
       puts: [putWorkflow(id, body)],
@@ -127,7 +135,7 @@ export const planWorkflow = (
         }
       ]
     }
-  }
+  })
 }
 
 /** Plans an execution, queued. */

@@ -53,6 +53,7 @@ import {
 } from "./document.ts"
 import {
   type Move,
+  outputsFit,
   planAsk,
   planClaim,
   planDecide,
@@ -193,7 +194,7 @@ export class Workflows extends Context.Service<Workflows, WorkflowsApi>()("flyba
             Effect.gen(function* () {
               const { ms: createdAtMs } = yield* storage.asOf
               const of = { name: input.name, orgUnit: unit, fourEyes: input.four_eyes ?? true, steps, sealedHeaders }
-              const { body, change } = planWorkflow(id, { ...of, createdAtMs }, writer.id)
+              const { body, change } = yield* Effect.fromResult(planWorkflow(id, { ...of, createdAtMs }, writer.id))
               const shown = workflowOut({ id, version: 1, body })
               return yield* commitAnswered(storage.commit(change), shown)
             })
@@ -319,8 +320,12 @@ export class Workflows extends Context.Service<Workflows, WorkflowsApi>()("flyba
             const { ms: nowMs } = yield* storage.asOf
             const { at } = stored.body
             const [next, state] = [steps[at]!, stored.body.steps[at]!]
-            if (next.type === "approval")
-              return void (yield* step(stored, planAsk(stored, next, steps, yield* newId("apv"), nowMs)))
+            if (next.type === "approval") {
+              const move = planAsk(stored, next, steps, yield* newId("apv"), nowMs)
+              return void (yield* move === null
+                ? fail(stored, workflow, "subject_too_large", "What is to be approved is too large.", nowMs)
+                : step(stored, move))
+            }
             if (next.type === "delay") {
               const untilMs = (state.startedAtMs ?? nowMs) + next.ms
               if (untilMs > nowMs)
@@ -347,6 +352,10 @@ export class Workflows extends Context.Service<Workflows, WorkflowsApi>()("flyba
             const { ms: doneMs } = yield* storage.asOf
             switch (outcome.is) {
               case "done":
+                if (!outputsFit(stored.body, workflow, outcome.output)) {
+                  stored = yield* fail(stored, workflow, "outputs_too_large", "The outputs are too large.", doneMs)
+                  break
+                }
                 stored = yield* step(stored, planStepDone(stored, workflow, outcome.output, doneMs))
                 break
               case "again":
