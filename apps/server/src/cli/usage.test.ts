@@ -84,9 +84,10 @@ describe("how the command is called", () => {
     [
       ["export", "--kind", "full", "--disclose", "all,args", "--out", "a.evp"],
       "flyball export: --disclose takes all, none or names of parts (action, advice, args, authority, " +
-        "backtest, box, claim, diff, endpoint, envelope, expected, identity, instances, labels, lint, mapping, " +
-        "missed, owner, policy, previous, profile, " +
-        'reason, result, scenario, signals, suite, waiver), and got "all". flyball export --help says how.'
+        "backtest, box, claim, definition, diff, endpoint, envelope, expected, good_runs, identity, inputs, " +
+        "instances, labels, lint, manifest, mapping, mcp_changes, mcp_digests, missed, notes, outputs, owner, policy, previous, " +
+        "profile, reason, result, scenario, screen, signals, subject, suite, texts, waiver), " +
+        'and got "all". flyball export --help says how.'
     ],
     [
       ["export", "--kind", "full", "--out", "none/a.evp"],
