@@ -13,6 +13,7 @@ import {
   type GovernorServices,
   keysLayerOf,
   ephemeralKeys,
+  Kill,
   layerOf,
   memoryStorage,
   PlatformKeys,
@@ -52,6 +53,7 @@ const world = (answers: ReadonlyArray<Answer> = []) => {
           errorCode: status === null ? "connect" : null,
           body: json === undefined ? new Uint8Array() : new TextEncoder().encode(JSON.stringify(json)),
           isComplete: true,
+          isTooLarge: false,
           durationMs: 5,
           retryAfterMs: null
         }
@@ -124,7 +126,11 @@ const start = (workflowId: string, inputs: JsonMap = {}, by = { writer: ann, cap
   Workflows.use((workflows) => workflows.start("ops", workflowId, inputs, by))
 const get = (id: string) => Workflows.use((workflows) => workflows.get("ops", id))
 const decide = (id: string, approved: boolean, who: Parameters<typeof person>[0] = ben, more: object = {}) =>
-  Workflows.use((workflows) => workflows.decide("ops", id, { approved, ...more }, person(who)))
+  Effect.gen(function* () {
+    const waiting = (yield* get(id)).waiting
+    const named = waiting === undefined ? {} : { approval_id: waiting.id }
+    return yield* (yield* Workflows).decide("ops", id, { approved, ...named, ...more }, person(who))
+  })
 
 /** Rounds of the engine until the execution has one of these statuses. */
 const until = (id: string, ...statuses: ReadonlyArray<Execution["status"]>) =>
@@ -217,7 +223,9 @@ describe("an execution", () => {
       yield* until(id, "waiting_approval")
       const second = yield* get(id)
       assert.strictEqual(second.waiting!.step_id, "sure")
-      assert.strictEqual(yield* refused(as(ben, ["admin"], { approval_id: first.waiting!.id })), "ApprovalStale")
+      // The answer to the step before, again, is the first one.
+      const again = yield* as(ben, ["admin"], { approval_id: first.waiting!.id })
+      assert.strictEqual(again.approval.id, first.waiting!.id)
       const rejected = yield* as(key, null, { approved: false })
       assert.deepInclude(rejected, { status: "failed" })
       assert.deepInclude(rejected.error, { code: "approval_rejected", step_id: "sure" })
@@ -300,7 +308,7 @@ describe("an execution", () => {
         kinds.get("decision.witnessed")!.map(({ body }) => body["status"]),
         ["ok", "error"]
       )
-      assert.strictEqual(kinds.get("evaluation.made")!.length, 2)
+      assert.strictEqual(kinds.get("evaluation.made")!.length, 4)
       assert.deepStrictEqual(yield* findings(), [])
     }).pipe(Effect.scoped, Effect.provide(layer))
   })
@@ -368,6 +376,76 @@ describe("an execution", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   })
 
+  it.effect("evaluates each try anew: a halt between two stops the second", () => {
+    const { calls, layer } = world([{ status: 503 }, { status: 503 }])
+    return Effect.gen(function* () {
+      const agent = yield* clerk
+      const workflow = yield* create([sendStep("pay", agent, { signals: { amount: "{{inputs.amount}}" } })])
+      const reviewed = yield* start(workflow.id, { amount: 3_000 })
+      yield* until(reviewed.id, "waiting_approval")
+      const [review] = yield* Reviews.use((reviews) => reviews.list({ status: "open" }))
+      yield* Reviews.use((reviews) =>
+        reviews.resolve(review!.id, { resolution: "approve" }, { writer: ben, grants: "any", email: null })
+      )
+      yield* TestClock.adjust("5 seconds")
+      const allowed = yield* start(workflow.id, { amount: 5 })
+      for (let tries = 0; tries < 20 && calls.length < 2; tries++) {
+        yield* Workflows.use((workflows) => workflows.round)
+        for (let turn = 0; turn < 200; turn++) yield* Effect.yieldNow
+      }
+      assert.strictEqual(calls.length, 2)
+      yield* Kill.use((kill) => kill.activate({ target_type: "agent", target_id: agent, reason: "stop" }, ben))
+      yield* TestClock.adjust("2 minutes")
+      for (const { id } of [allowed, reviewed])
+        assert.include(["agent_halted", "agent_denied"], (yield* until(id, "failed")).error!.code)
+      assert.strictEqual(calls.length, 2)
+      assert.deepStrictEqual(yield* findings(), [])
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  })
+
+  it.effect("ends, or is not started, once its definition was erased", () => {
+    const { layer } = world()
+    return Effect.gen(function* () {
+      const workflow = yield* create([gate("ok"), gate("sure")])
+      const [one, other] = [yield* start(workflow.id), yield* start(workflow.id)]
+      for (const { id } of [one, other]) yield* until(id, "waiting_approval")
+      const { seq } = (yield* recorded).find(({ kind }) => kind === "workflow.changed")!
+      yield* Erasure.use((erasure) => erasure.erase({ seq, name: "definition", reason: "retention" }, ann))
+      assert.strictEqual((yield* Effect.flip(start(workflow.id)))._tag, "WorkflowNotFound")
+      yield* decide(one.id, true)
+      assert.deepInclude((yield* until(one.id, "failed")).error, { code: "definition_erased" })
+      yield* TestClock.adjust("8 days")
+      assert.deepInclude((yield* until(other.id, "failed")).error, { code: "approval_expired", step_id: "ok" })
+      assert.deepStrictEqual(new Set(yield* findings()), new Set(["withheld"]))
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  })
+
+  it.effect("is not approved by its starter's own key, nor by an answer to the step before, again", () => {
+    const { layer } = world()
+    return Effect.gen(function* () {
+      const own = yield* PlatformKeys.use((keys) =>
+        keys.mint({ name: "own", org_unit: "ops", plan: "starter", scopes: ["executions:approve"] }, ann)
+      )
+      const workflow = yield* create([gate("ok"), gate("sure")])
+      const { id } = yield* start(workflow.id)
+      yield* until(id, "waiting_approval")
+      assert.strictEqual((yield* Effect.flip(decide(id, true, { id: own.id })))._tag, "ApprovalNotEligible")
+      const first = (yield* get(id)).waiting!.id
+      yield* decide(id, true, ben, { notes: "Grace" })
+      yield* until(id, "waiting_approval")
+      const again = Workflows.use((workflows) => workflows.decide("ops", id, { approved: true }, person(ben)))
+      assert.strictEqual((yield* Effect.flip(again))._tag, "ApprovalStale")
+      assert.deepInclude((yield* decide(id, true, ben, { approval_id: first })).approval, { id: first })
+      yield* decide(id, true, ben, { notes: "Hopper" })
+      const { seq } = (yield* recorded).find(({ kind }) => kind === "execution.decided")!
+      yield* Erasure.use((erasure) => erasure.erase({ seq, name: "notes", reason: "subject_request" }, ann))
+      const storage = yield* Storage
+      const held = JSON.stringify(yield* storage.list("executions"))
+      assert.notInclude(held, "Grace")
+      assert.include(held, "Hopper")
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  })
+
   it.effect("is cancelled, and what comes back then changes nothing", () => {
     const { layer } = world()
     return Effect.gen(function* () {
@@ -415,8 +493,8 @@ describe("an execution", () => {
       Effect.scoped,
       Effect.provide(
         world([
-          { status: 200, json: { found: "Grace" } },
-          { status: 200, json: { found: "Grace" } }
+          { status: 200, json: { approval_id: 1, found: "Grace" } },
+          { status: 200, json: { approval_id: 1, found: "Grace" } }
         ]).layer
       )
     )

@@ -22,6 +22,8 @@ export interface AgentCalled {
   readonly body: Uint8Array
   /** Whether all of the body is there. */
   readonly isComplete: boolean
+  /** Whether it has more bytes than are read. */
+  readonly isTooLarge: boolean
   /** Milliseconds, by a monotonic clock. */
   readonly durationMs: number
   /** Delay that `Retry-After` requests; null when it requests none. */

@@ -287,5 +287,6 @@ const ended = (errorCode: Attempted["errorCode"]): Posted => ({
   errorCode,
   body: new Uint8Array(),
   isComplete: false,
+  isTooLarge: false,
   retryAfter: null
 })

@@ -13,6 +13,8 @@ export interface Posted {
   readonly body: Uint8Array
   /** Whether the body ended within what is read of it. */
   readonly isComplete: boolean
+  /** Whether it has more bytes than are read. */
+  readonly isTooLarge: boolean
   readonly retryAfter: string | null
 }
 
@@ -71,7 +73,7 @@ export const post = (request: Post, agents: PinnedAgents, done: (posted: Posted)
     clearTimeout(timer)
     // Once there is a status it decides, and the connection may serve another request already.
     if (hasStatus) return
-    finish({ statusCode, errorCode, body: new Uint8Array(), isComplete: false, retryAfter: null })
+    finish({ statusCode, errorCode, body: new Uint8Array(), isComplete: false, isTooLarge: false, retryAfter: null })
     sent.destroy()
   }
   if (target.isTls)
@@ -148,7 +150,7 @@ const errorCodeOf = (error: Error, phase: "connect" | "tls"): Attempted["errorCo
 const readBody = (
   response: http.IncomingMessage,
   { keepBytes, maxBytes, withinMs }: Reading,
-  taken: (read: Pick<Posted, "body" | "isComplete">) => void
+  taken: (read: Pick<Posted, "body" | "isComplete" | "isTooLarge">) => void
 ): void => {
   const kept: Array<Uint8Array> = []
   let seen = 0
@@ -157,9 +159,10 @@ const readBody = (
     if (isDone) return
     isDone = true
     clearTimeout(timer)
-    const isComplete = response.complete && seen <= maxBytes
+    const isTooLarge = seen > maxBytes
+    const isComplete = response.complete && !isTooLarge
     if (!response.complete) response.destroy()
-    taken({ body: Buffer.concat(kept).subarray(0, keepBytes), isComplete })
+    taken({ body: Buffer.concat(kept).subarray(0, keepBytes), isComplete, isTooLarge })
   }
   const timer = setTimeout(done, withinMs)
   response.on("data", (chunk: Uint8Array) => {

@@ -5,6 +5,7 @@ import {
   Capture,
   type EgressApi,
   Evaluations,
+  Kill,
   Reviews,
   type Scope,
   type SecretBoxApi,
@@ -27,6 +28,8 @@ export type StepOutcome =
   | { readonly is: "review"; readonly reviewId: string }
   | { readonly is: "waiting" }
 
+/** Levels of an agent's answer: outputs stand in subjects and records, within more levels. */
+const MAX_ANSWER_DEPTH = 32
 /** Bytes of an agent's answer that are taken. */
 export const MAX_ANSWER_BYTES = 65_536
 
@@ -63,7 +66,7 @@ export interface StepAtHand {
 /** Does the step once. The same step twice is one evaluation, one Idempotency-Key and one decision. */
 export const callAgent = Effect.fnUntraced(function* (
   at: StepAtHand
-): Effect.fn.Return<StepOutcome, ReadFault, Capture | Evaluations | Reviews> {
+): Effect.fn.Return<StepOutcome, ReadFault, Capture | Evaluations | Kill | Reviews> {
   const { egress, execution, executionId, step, workflow } = at
   const values = templateValues(execution, workflow.steps)
   const body = step.request.body === null ? null : fillTemplate(step.request.body, values)
@@ -99,9 +102,19 @@ const headersOf = ({ box, step, workflow, workflowId }: StepAtHand) =>
 const lowerCased = (headers: { readonly [name: string]: string }) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
-/** The name of a question: another one once a review approved the action. */
-const refOf = ({ executionId, state, step }: StepAtHand, isApproved: boolean): string =>
-  `${executionId}:${step.id}${isApproved && state.reviewId !== null ? ":approved" : ""}`
+/** The name of the step's decision. */
+const refOf = ({ executionId, step }: StepAtHand): string => `${executionId}:${step.id}`
+
+/**
+ * The name of the evaluation: a new one each time that an engine takes the step up, since a verdict is no leave for
+ * later. A review approves one evaluation alone.
+ */
+const evaluationRefOf = (at: StepAtHand): string =>
+  at.state.reviewId !== null
+    ? `${refOf(at)}:approved`
+    : at.state.takes > 1
+      ? `${refOf(at)}:${at.state.takes}`
+      : refOf(at)
 
 /** Evaluates the step under the agent's envelope. What is to be reviewed waits for its review. */
 const evaluate = Effect.fnUntraced(function* (
@@ -111,7 +124,7 @@ const evaluate = Effect.fnUntraced(function* (
 ): Effect.fn.Return<
   StepOutcome | { readonly is: "allowed"; readonly evaluation: Evaluation },
   ReadFault,
-  Evaluations | Reviews
+  Evaluations | Kill | Reviews
 > {
   const { executionId, scope, state, step, writer } = at
   if (state.reviewId !== null) {
@@ -122,12 +135,17 @@ const evaluate = Effect.fnUntraced(function* (
     if (isOpen(review.status)) return { is: "waiting" }
     if (review.resolution !== "approve")
       return failed("review_not_approved", `The review ${review.id} ended as ${review.resolution ?? review.status}.`)
+    // The approved evaluation is one for all tries, so what was halted since is not in it.
+    const held = yield* Kill.use((kill) => kill.holding({ type: "agent", id: step.agent })).pipe(
+      Effect.catchTags({ AgentNotFound: () => Effect.succeed([]), ModelNotFound: () => Effect.succeed([]) })
+    )
+    if (held.length > 0) return failed("agent_halted", "The agent is halted.")
   }
   const evaluated = yield* Evaluations.use((evaluations) =>
     evaluations.evaluate(
       {
         agent_id: step.agent,
-        client_ref: refOf(at, true),
+        client_ref: evaluationRefOf(at),
         signals,
         action: step.action,
         run_id: executionId,
@@ -163,10 +181,13 @@ const evaluate = Effect.fnUntraced(function* (
 const isOpen = (status: Review["status"]): boolean => status === "open" || status === "claimed"
 
 const MOST_WAIT_MS = 60_000
+/** The longest that an agent's `Retry-After` is followed. Unit: milliseconds. */
+const MOST_PAUSE_MS = 3_600_000
 
 const outcomeOf = (called: AgentCalled, { retries }: AgentStep, { tries }: StepState): StepOutcome => {
-  const { errorCode, isComplete, retryAfterMs: pauseMs, statusCode } = called
-  if (statusCode === null || statusCode === 429 || statusCode >= 500) {
+  const { errorCode, isComplete, isTooLarge, retryAfterMs: pauseMs, statusCode } = called
+  const isCut = !isComplete && !isTooLarge
+  if (statusCode === null || statusCode === 429 || statusCode >= 500 || isCut) {
     if (errorCode === "ssrf_blocked")
       return failed("address_not_allowed", "The address of the step may not be reached.")
     if (tries >= retries)
@@ -174,11 +195,14 @@ const outcomeOf = (called: AgentCalled, { retries }: AgentStep, { tries }: StepS
         "agent_unreachable",
         `The agent did not answer the step: ${statusCode ?? errorCode ?? "nothing came"}.`
       )
-    return { is: "again", afterMs: Math.max(pauseMs ?? 0, Math.min(MOST_WAIT_MS, 500 * 2 ** tries)) }
+    return {
+      is: "again",
+      afterMs: Math.min(MOST_PAUSE_MS, Math.max(pauseMs ?? 0, Math.min(MOST_WAIT_MS, 500 * 2 ** tries)))
+    }
   }
   if (statusCode < 200 || statusCode >= 300)
     return failed("agent_refused", `The agent answered the step with ${statusCode}.`)
-  if (!isComplete) return failed("agent_answer_too_large", `The answer has more than ${MAX_ANSWER_BYTES} bytes.`)
+  if (isTooLarge) return failed("agent_answer_too_large", `The answer has more than ${MAX_ANSWER_BYTES} bytes.`)
   return answerOf(called.body)
 }
 
@@ -193,10 +217,12 @@ const answerOf = (bytes: Uint8Array): StepOutcome => {
     return failed("agent_answer_invalid", "The answer is no JSON.")
   }
   const output = typeof value === "object" && value !== null && !Array.isArray(value) ? value : { value }
-  return sealedForm(output) === null || text?.includes("\\u0000") === true
+  return sealedForm(output, MAX_ANSWER_DEPTH) === null || text?.includes("\\u0000") === true
     ? failed("agent_answer_invalid", "The answer holds a number or a text that JSON cannot say exactly.")
     : { is: "done", output: output as JsonObject }
 }
+
+const notWitnessed = (refusal: unknown) => Effect.logError("A step of a workflow was not witnessed.", refusal)
 
 /** Puts what the agent did on record. After a crash it is there already, with another latency. */
 const witness = (at: StepAtHand, evaluation: Evaluation, { durationMs }: AgentCalled, outcome: StepOutcome) =>
@@ -205,7 +231,7 @@ const witness = (at: StepAtHand, evaluation: Evaluation, { durationMs }: AgentCa
       at.step.agent,
       [
         {
-          client_ref: refOf(at, true),
+          client_ref: refOf(at),
           kind: "handoff",
           action: at.step.action,
           evaluation_id: evaluation.id,
@@ -220,12 +246,12 @@ const witness = (at: StepAtHand, evaluation: Evaluation, { durationMs }: AgentCa
       at.scope
     )
   ).pipe(
+    Effect.catchTag("ClientRefReused", () => Effect.void),
     Effect.catchTags({
-      AgentNotFound: () => Effect.void,
-      CaptureNotMediated: () => Effect.void,
-      ClientRefReused: () => Effect.void,
-      DecisionTooLarge: () => Effect.void,
-      InvalidInput: () => Effect.void
+      AgentNotFound: notWitnessed,
+      CaptureNotMediated: notWitnessed,
+      DecisionTooLarge: notWitnessed,
+      InvalidInput: notWitnessed
     })
   )
 

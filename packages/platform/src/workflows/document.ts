@@ -50,6 +50,9 @@ export type WorkflowDocument = {
 
 /** A step of an execution. */
 export type StepState = {
+  readonly type: StepDefinition["type"]
+  /** How often an engine took it up: each time its envelope is evaluated anew. */
+  readonly takes: number
   readonly status: ExecutionStepStatus
   readonly output: JsonObject
   readonly startedAtMs: number | null
@@ -69,6 +72,8 @@ export type Waiting = {
   readonly subjectDigest: string
   readonly openedAtMs: number
   readonly expiresAtMs: number
+  /** The subject was erased: it can be rejected, and not approved. */
+  readonly isErased: boolean
 }
 
 /** The last answer of a person. */

@@ -1,4 +1,5 @@
 /** Plans the moves of an execution: slots, steps, answers of people, and its end. Pure. Spec: document 2 section 3. */
+import { PART_LIMIT_BYTES } from "@flyball/contract"
 import { platformEvent } from "@flyball/core"
 import type { ChangeSet, JsonObject, RecordDraft } from "@flyball/core/storage"
 import { EXECUTION_WRITER, fillTemplate, sealedForm } from "@flyball/rules"
@@ -61,7 +62,11 @@ const begun = (body: ExecutionDocument, steps: ReadonlyArray<StepDefinition>, no
   const { at } = body
   return at >= steps.length || steps[at]!.type === "approval"
     ? body
-    : withStep(body, at, { status: "running", startedAtMs: body.steps[at]!.startedAtMs ?? nowMs })
+    : withStep(body, at, {
+        status: "running",
+        startedAtMs: body.steps[at]!.startedAtMs ?? nowMs,
+        takes: body.steps[at]!.takes + 1
+      })
 }
 
 /** Takes it for a while: another engine takes it only where this one is lost. */
@@ -108,10 +113,10 @@ export const planStepDone = (
 }
 const MICRO = 1_000_000
 
-/** Sends the request of a step once more, later. */
-export const planRetry = (stored: Stored<ExecutionDocument>, dueMs: number): Move => {
+/** Sends the request of a step once more, later; without a slot where that is long. */
+export const planRetry = (stored: Stored<ExecutionDocument>, dueMs: number, holdsSlot: boolean): Move => {
   const { at, steps } = stored.body
-  return moved(stored, withStep(stored.body, at, { tries: steps[at]!.tries + 1 }), dueMs)
+  return moved(stored, { ...withStep(stored.body, at, { tries: steps[at]!.tries + 1 }), holdsSlot }, dueMs)
 }
 
 /** Waits for the review that an agent's envelope asks for. */
@@ -136,11 +141,14 @@ export const planAsk = (
 ): Move | null => {
   const { body, id } = stored
   const plain = { inputs: body.inputs, outputs: outputsOf(steps, body) }
+  const whole = sealedForm(plain)
   const made =
-    step.subject === null
-      ? { value: plain, sealed: sealedForm(plain)! }
-      : fillTemplate(step.subject, templateValues(body, steps))
-  if (made === null) return null
+    step.subject !== null
+      ? fillTemplate(step.subject, templateValues(body, steps))
+      : whole === null
+        ? null
+        : { value: plain, sealed: whole }
+  if (made === null || made.sealed.bytes.length > PART_LIMIT_BYTES) return null
   const subject = made.value as JsonObject
   const { sealed } = made
   const waiting: Waiting = {
@@ -150,32 +158,28 @@ export const planAsk = (
     subject,
     subjectDigest: sealed.digest,
     openedAtMs: nowMs,
-    expiresAtMs: nowMs + step.expires_in_s * 1_000
+    expiresAtMs: nowMs + step.expires_in_s * 1_000,
+    isErased: false
   }
   const waits = withStep(body, body.at, { status: "waiting_approval", startedAtMs: nowMs })
-  return moved(
-    stored,
-    { ...waits, status: "waiting_approval", holdsSlot: false, waiting, decision: null },
-    waiting.expiresAtMs,
-    {
-      records: [
-        {
-          kind: "execution.waiting",
-          agentId: null,
-          body: {
-            approval_id: approvalId,
-            execution_id: id,
-            expires_at_ms: waiting.expiresAtMs,
-            opened_at_ms: nowMs,
-            step_id: step.id,
-            subject_digest: sealed.digest,
-            writer: EXECUTION_WRITER
-          },
-          parts: [{ name: "subject", bytes: sealed.bytes }]
-        }
-      ]
-    }
-  )
+  return moved(stored, { ...waits, status: "waiting_approval", holdsSlot: false, waiting }, waiting.expiresAtMs, {
+    records: [
+      {
+        kind: "execution.waiting",
+        agentId: null,
+        body: {
+          approval_id: approvalId,
+          execution_id: id,
+          expires_at_ms: waiting.expiresAtMs,
+          opened_at_ms: nowMs,
+          step_id: step.id,
+          subject_digest: sealed.digest,
+          writer: EXECUTION_WRITER
+        },
+        parts: [{ name: "subject", bytes: sealed.bytes }]
+      }
+    ]
+  })
 }
 
 /**
@@ -246,7 +250,8 @@ const MAX_OUTPUTS = 900 * 1_024
 /** Whether the outputs with this one more still fit into a record. */
 export const outputsFit = (body: ExecutionDocument, { steps }: Defined, output: JsonObject): boolean => {
   const after = withStep(body, body.at, { status: "completed", output })
-  return sealedForm(outputsOf(steps, after))!.bytes.length <= MAX_OUTPUTS
+  const sealed = sealedForm(outputsOf(steps, after))
+  return sealed !== null && sealed.bytes.length <= MAX_OUTPUTS
 }
 
 /** How an execution ends. */

@@ -154,7 +154,9 @@ export const planStart = (
     status: "queued",
     at: 0,
     holdsSlot: false,
-    steps: steps.map(() => ({
+    steps: steps.map(({ type }) => ({
+      type,
+      takes: 0,
       status: "pending",
       output: {},
       startedAtMs: null,

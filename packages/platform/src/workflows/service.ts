@@ -28,6 +28,7 @@ import {
   Egress,
   type Evaluations,
   EXECUTIONS,
+  type Kill,
   newId,
   Reviews,
   SecretBox,
@@ -143,14 +144,14 @@ export class Workflows extends Context.Service<Workflows, WorkflowsApi>()("flyba
   static readonly layer = ({ usdInr }: WorkflowOptions = {}): Layer.Layer<
     Workflows,
     never,
-    Storage | Agents | Capture | Evaluations | Reviews
+    Storage | Agents | Capture | Evaluations | Kill | Reviews
   > =>
     Layer.effect(
       Workflows,
       Effect.gen(function* () {
         const storage = yield* Storage
         const agents = yield* Agents
-        const context = yield* Effect.context<Capture | Evaluations | Reviews>()
+        const context = yield* Effect.context<Capture | Evaluations | Kill | Reviews>()
         const reviews = yield* Reviews
         const egress = Option.getOrNull(yield* Effect.serviceOption(Egress))
         const box = Option.getOrNull(yield* Effect.serviceOption(SecretBox))
@@ -203,7 +204,9 @@ export class Workflows extends Context.Service<Workflows, WorkflowsApi>()("flyba
 
         const start: WorkflowsApi["start"] = Effect.fnUntraced(function* (unit, workflowId, inputs, { cap, writer }) {
           const workflow = yield* workflowOf(workflowId)
-          if (workflow === null || workflow.orgUnit !== unit) return yield* new WorkflowNotFound({ workflowId })
+          // One whose definition was erased has no steps.
+          if (workflow === null || workflow.orgUnit !== unit || workflow.steps.length === 0)
+            return yield* new WorkflowNotFound({ workflowId })
           const id = yield* newId("exe")
           const execution = yield* commitWithRetry(
             storage,
@@ -219,13 +222,37 @@ export class Workflows extends Context.Service<Workflows, WorkflowsApi>()("flyba
           return execution
         })
 
+        /** The person who minted a platform key; the caller itself where it is none. */
+        const behind = (id: string) =>
+          id.startsWith("pky_")
+            ? Effect.map(storage.get("platform_keys", id), (key) => String(key?.body["createdBy"] ?? id))
+            : Effect.succeed(id)
+
+        /** Whether the approver is who started the execution, or one is the other's own key. */
+        const isStarter = Effect.fnUntraced(function* (
+          { startedBy }: ExecutionDocument,
+          { writer }: Approver
+        ): Effect.fn.Return<boolean, ReadFault> {
+          return (
+            writer.id === startedBy ||
+            (yield* behind(startedBy)) === writer.id ||
+            (yield* behind(writer.id)) === startedBy
+          )
+        })
+
         const decide: WorkflowsApi["decide"] = Effect.fnUntraced(function* (unit, id, input, approver) {
           const decided = yield* commitWithRetry(
             storage,
             Effect.gen(function* () {
               const { stored, workflow } = yield* read(unit, id)
               const { ms: nowMs } = yield* storage.asOf
-              const repeated = yield* answered(stored.body, input, approver, nowMs, workflow.fourEyes)
+              const repeated = yield* answered(
+                stored.body,
+                input,
+                approver,
+                nowMs,
+                workflow.fourEyes ? yield* isStarter(stored.body, approver) : false
+              )
               const answerOf = (move: Move): DecidedExecution => {
                 const { approved, atMs, by, id: approvalId, notes } = move.body.decision!
                 return {
@@ -298,7 +325,11 @@ export class Workflows extends Context.Service<Workflows, WorkflowsApi>()("flyba
             stored,
             planEnd(stored, workflow, {
               status: "failed",
-              failure: { code, message, stepId: workflow.steps[stored.body.at]?.id ?? null },
+              failure: {
+                code,
+                message,
+                stepId: stored.body.waiting?.stepId ?? workflow.steps[stored.body.at]?.id ?? "erased"
+              },
               nowMs,
               writer: EXECUTION_WRITER
             })
@@ -319,7 +350,11 @@ export class Workflows extends Context.Service<Workflows, WorkflowsApi>()("flyba
           while (stored !== null && !isFinal(stored.body)) {
             const { ms: nowMs } = yield* storage.asOf
             const { at } = stored.body
-            const [next, state] = [steps[at]!, stored.body.steps[at]!]
+            const [next, state] = [steps[at], stored.body.steps[at]!]
+            if (next === undefined) {
+              stored = yield* fail(stored, workflow, "definition_erased", "The definition was erased.", nowMs)
+              continue
+            }
             if (next.type === "approval") {
               const move = planAsk(stored, next, steps, yield* newId("apv"), nowMs)
               return void (yield* move === null
@@ -359,7 +394,10 @@ export class Workflows extends Context.Service<Workflows, WorkflowsApi>()("flyba
                 stored = yield* step(stored, planStepDone(stored, workflow, outcome.output, doneMs))
                 break
               case "again":
-                return void (yield* step(stored, planRetry(stored, doneMs + outcome.afterMs)))
+                return void (yield* step(
+                  stored,
+                  planRetry(stored, doneMs + outcome.afterMs, outcome.afterMs <= LONG_DELAY_MS)
+                ))
               case "review":
                 return void (yield* step(stored, planReview(stored, outcome.reviewId, doneMs + REVIEW_POLL_MS)))
               case "waiting":
@@ -402,13 +440,14 @@ export class Workflows extends Context.Service<Workflows, WorkflowsApi>()("flyba
         })
 
         /** The same in the background, once at a time in this process. */
-        const begin = (stored: Stored<ExecutionDocument>, done: Effect.Effect<unknown>) => {
+        const begin = (stored: Stored<ExecutionDocument>) => {
           if (running.has(stored.id)) return Effect.void
           running.add(stored.id)
           return work(stored).pipe(
-            Effect.catchCause((cause) => Effect.as(Effect.logError("An execution was not moved on.", cause), false)),
+            Effect.andThen(wake),
+            // The next round comes by the clock: what fails at once would fail again at once.
+            Effect.catchCause((cause) => Effect.logError("An execution was not moved on.", cause)),
             Effect.ensuring(Effect.sync(() => running.delete(stored.id))),
-            Effect.andThen(done),
             Effect.forkScoped
           )
         }
@@ -416,7 +455,7 @@ export class Workflows extends Context.Service<Workflows, WorkflowsApi>()("flyba
         const round = Effect.gen(function* () {
           const { ms: nowMs } = yield* storage.asOf
           const due = yield* storage.range(EXECUTIONS, "due", { before: sortable(nowMs + 1), limit: MOST_AT_ONCE })
-          for (const document of due) if (running.size < MOST_AT_ONCE) yield* begin(storedExecution(document), wake)
+          for (const document of due) if (running.size < MOST_AT_ONCE) yield* begin(storedExecution(document))
           // Of each org unit those that wait longest, until one finds no slot.
           for (let after = ""; running.size < MOST_AT_ONCE;) {
             const queued = yield* storage.range(EXECUTIONS, "queued", { after, limit: 1 })
@@ -427,10 +466,13 @@ export class Workflows extends Context.Service<Workflows, WorkflowsApi>()("flyba
               before: `${owner} ~`,
               limit: MOST_AT_ONCE
             })
-            const { cap } = storedExecution(own[0]!).body
             const [used = 0] = yield* storage.counters([`${owner}:runs`])
-            for (const document of own.slice(0, Math.max(0, cap - used)))
-              if (running.size < MOST_AT_ONCE) yield* begin(storedExecution(document), wake)
+            let count = used
+            for (const stored of own.map(storedExecution))
+              if (count < stored.body.cap && running.size < MOST_AT_ONCE && !running.has(stored.id)) {
+                count += 1
+                yield* begin(stored)
+              }
             after = `${owner} ~`
           }
         })
@@ -463,11 +505,11 @@ const isLost = (error: unknown): error is StorageConflict => isConflict(error) &
  * Whether this answer was given before. Else it can be given now, or why not. Spec: document 2 section 3.
  */
 const answered = (
-  { decision, startedBy, status, waiting }: ExecutionDocument,
+  { decision, status, waiting }: ExecutionDocument,
   { approval_id: approvalId, approved, subject_digest: digest }: ExecutionApprove,
   { roles, writer }: Approver,
   nowMs: number,
-  fourEyes: boolean
+  isStarter: boolean
 ): Effect.Effect<boolean, ApprovalAlreadyDecided | ApprovalNotEligible | ApprovalStale | ExecutionNotWaiting> => {
   const isOfLast = decision !== null && (approvalId ?? decision.id) === decision.id
   if (waiting === null || (isOfLast && approvalId === decision.id)) {
@@ -477,10 +519,14 @@ const answered = (
       : Effect.fail(new ApprovalAlreadyDecided({ approved: decision.approved }))
   }
   if ((approvalId ?? waiting.id) !== waiting.id) return Effect.fail(new ApprovalStale())
+  // It may be the answer to the step before, again: what waits now was not shown to this caller yet.
+  if (decision?.by === writer.id && approvalId === undefined && digest === undefined)
+    return Effect.fail(new ApprovalStale())
+  if (waiting.isErased && approved) return Effect.fail(new ApprovalStale())
   if (digest !== undefined && digest !== null && digest.replace("sha256:", "") !== waiting.subjectDigest)
     return Effect.fail(new ApprovalStale())
   if (nowMs >= waiting.expiresAtMs) return Effect.fail(new ExecutionNotWaiting({ currentStatus: status }))
-  if (fourEyes && writer.id === startedBy) return Effect.fail(new ApprovalNotEligible({ why: "starter" }))
+  if (isStarter) return Effect.fail(new ApprovalNotEligible({ why: "starter" }))
   if (waiting.role === null || roles === "any") return Effect.succeed(false)
   if (roles === null) return Effect.fail(new ApprovalNotEligible({ why: "key" }))
   return roles.some((role) => outranks(role, waiting.role!))

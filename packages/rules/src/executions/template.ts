@@ -94,10 +94,10 @@ export interface SealedForm {
   readonly digest: string
 }
 
-/** Makes the form in which a value is a part. Null where it has no exact form. */
-export const sealedForm = (value: unknown): SealedForm | null => {
+/** Makes the form in which a value is a part. Null where it has no exact form, or nests deeper than `maxDepth`. */
+export const sealedForm = (value: unknown, maxDepth?: number): SealedForm | null => {
   try {
-    const bytes = canonicalBytes(value)
+    const bytes = canonicalBytes(value, maxDepth)
     return { bytes, digest: portableCrypto.sha256Hex(bytes) }
   } catch {
     return null

@@ -175,7 +175,9 @@ export const judgesOf = (
       if (keepsDecisions) decisions.take(record, atMs ?? 0)
       return null
     }),
-    everywhere("execution", kinds("workflow.", "execution."), ({ atMs, record }) => executions.take(record, atMs)),
+    everywhere("execution", kinds("workflow.", "execution.", "platform_key.minted"), ({ atMs, record }) =>
+      executions.take(record, atMs)
+    ),
     everywhere(
       "drift",
       kinds("breaker.armed", "breaker.changed", "decision.", "drift.alarmed", "response_policy.changed"),

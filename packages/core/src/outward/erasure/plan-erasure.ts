@@ -20,6 +20,8 @@ export interface ErasureTarget {
     readonly scrub: Scrub
     readonly document: Document
     readonly beside: ReadonlyArray<DocumentPut>
+    /** The body of the record. */
+    readonly body: { readonly [member: string]: unknown }
     readonly current: boolean
   } | null
   /** The once key whose digest was made over the part; null when there is none. */
@@ -48,7 +50,7 @@ export const planErasure = (
   if (part === null || record.kind === "part.erased" || isKeptPart(name))
     return Result.fail(new PartNotFound({ seq, name }))
   if (part.erasedBy !== null) return Result.fail(new PartErased({ seq, name, erasedBy: part.erasedBy }))
-  const scrubbed = held !== null && held.current ? held.scrub.without(held.document, nowMs) : null
+  const scrubbed = held !== null && held.current ? held.scrub.without(held.document, nowMs, held.body) : null
   return Result.succeed({
     // A replaced value is not touched, but the document must be unchanged since that was checked.
     expects:

@@ -46,34 +46,39 @@ const definition: Scrub = {
 
 const execution = (
   kind: string,
-  without: (body: JsonObject) => JsonObject,
+  without: (body: JsonObject, record: { readonly [member: string]: unknown }) => JsonObject,
   isReported: NonNullable<Scrub["isReported"]> = () => true
 ): Scrub => ({
   collection: EXECUTIONS,
   idMember: "execution_id",
   namedBy: [kind],
   isReported,
-  without: ({ body, collection, id, version }) => ({
-    put: { collection, id, expectedVersion: version, body: without(body), keys: executionKeys(id, body) },
+  without: ({ body, collection, id, version }, _, record) => ({
+    put: { collection, id, expectedVersion: version, body: without(body, record), keys: executionKeys(id, body) },
     record: null
   })
 })
 
-const steps = (body: JsonObject, change: (output: JsonObject) => JsonObject): ReadonlyArray<JsonValue> =>
+const steps = (
+  body: JsonObject,
+  change: (output: JsonObject, type: JsonValue | undefined) => JsonObject
+): ReadonlyArray<JsonValue> =>
   (body["steps"] as ReadonlyArray<JsonObject>).map((step) => ({
     ...step,
-    output: change(step["output"] as JsonObject)
+    output: change(step["output"] as JsonObject, step["type"])
   }))
 
-/** An answer without its notes, in the last decision and in the step's output. */
-const withoutNotes = (body: JsonObject): JsonObject => {
-  const decision = body["decision"] as JsonObject
+/** An execution without the notes of one answer, in the step's output and in the last decision. */
+const withoutNotes = (body: JsonObject, { approval_id: id }: { readonly [member: string]: unknown }): JsonObject => {
+  const decision = body["decision"] as JsonObject | null
   return {
     ...body,
-    decision: { ...decision, notes: null },
-    steps: steps(body, ({ notes, ...output }) =>
-      notes === undefined || output["approval_id"] === decision["id"] ? output : { ...output, notes }
-    )
+    decision: decision?.["id"] === id ? { ...decision, notes: null } : decision,
+    steps: steps(body, (output, type) => {
+      if (type !== "approval" || output["approval_id"] !== id) return output
+      const { notes: _, ...others } = output
+      return others
+    })
   }
 }
 
@@ -83,16 +88,13 @@ export const executionScrubs: { readonly [part: string]: Scrub } = {
   "execution.started/inputs": execution("execution.started", (body) => ({ ...body, inputs: {} })),
   "execution.waiting/subject": execution(
     "execution.waiting",
-    (body) => ({ ...body, waiting: { ...(body["waiting"] as JsonObject), subject: {} } }),
+    // Nobody can approve what is not shown any more.
+    (body) => ({ ...body, waiting: { ...(body["waiting"] as JsonObject), subject: {}, isErased: true } }),
     ({ body }, { approval_id: id }) => (body["waiting"] as JsonObject | null)?.["id"] === id
   ),
-  "execution.decided/notes": execution(
-    "execution.decided",
-    withoutNotes,
-    ({ body }, { approval_id: id }) => (body["decision"] as JsonObject | null)?.["id"] === id
-  ),
+  "execution.decided/notes": execution("execution.decided", withoutNotes),
   "execution.finished/outputs": execution("execution.finished", (body) => ({
     ...body,
-    steps: steps(body, (output) => ("approval_id" in output ? output : {}))
+    steps: steps(body, (output, type) => (type === "agent" ? {} : output))
   }))
 }

@@ -63,8 +63,8 @@ export interface Scrub {
   readonly documentId?: (body: { readonly [member: string]: unknown }) => string
   /** Where the document itself shows whether this record set its present value. */
   readonly isReported?: (document: Document, body: { readonly [member: string]: unknown }) => boolean
-  /** Unit: `nowMs` in milliseconds since 1970 UTC. */
-  readonly without: (document: Document, nowMs: number) => Scrubbed
+  /** `body`: of the record whose part is erased. Unit: `nowMs` in milliseconds since 1970 UTC. */
+  readonly without: (document: Document, nowMs: number, body: { readonly [member: string]: unknown }) => Scrubbed
   /** Other documents that go with it. */
   readonly beside?: ReadonlyArray<Beside>
 }

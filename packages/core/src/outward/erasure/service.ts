@@ -47,6 +47,7 @@ export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/cor
           scrub,
           document,
           beside: beside.flat(),
+          body: record.body,
           current:
             scrub.isReported === undefined
               ? yield* isCurrent(storage, record, name, scrub)

@@ -28,6 +28,8 @@ const wrong = (reason: string): Problem => problem("execution_mismatch", reason)
 export class ExecutionJudge {
   readonly #workflows = new Map<string, KnownWorkflow>()
   readonly #executions = new Map<string, KnownExecution>()
+  /** Who minted each platform key. */
+  readonly #minters = new Map<string, string>()
   readonly #sha256: Crypto["sha256"]
   readonly #fromGenesis: boolean
 
@@ -39,6 +41,9 @@ export class ExecutionJudge {
   /** Judges a record that matches the catalogue, and keeps what it says. */
   take(record: ReplayRecord, atMs: number | null): Problem | null {
     switch (record.kind) {
+      case "platform_key.minted":
+        this.#minters.set(String(record.body["key_id"]), String(record.body["writer"]))
+        return null
       case "workflow.changed":
         return this.#workflow(record)
       case "execution.started":
@@ -110,7 +115,11 @@ export class ExecutionJudge {
     if (waiting.subject_digest !== body.subject_digest) return wrong("It answers another subject than what waits.")
     if (body.decided_at_ms >= waiting.expires_at_ms || (atMs !== null && atMs >= waiting.expires_at_ms + CLOCK_STEP_MS))
       return wrong("The time for an answer was over.")
-    return this.#workflows.get(started.workflow_id)?.fourEyes === true && body.writer === started.writer
+    const isStarter =
+      body.writer === started.writer ||
+      this.#minters.get(started.writer) === body.writer ||
+      this.#minters.get(body.writer) === started.writer
+    return this.#workflows.get(started.workflow_id)?.fourEyes === true && isStarter
       ? problem("self_approved", "Who started the execution answered for it.")
       : null
   }
