@@ -1,0 +1,237 @@
+/**
+ * Moves executions on: takes what is due or queued, and does steps until one has to wait. Every process does; an
+ * execution is taken by its version. Spec: document 2 section 3; decision 0076.
+ */
+import {
+  EXECUTIONS,
+  newId,
+  type EgressApi,
+  type ReviewsApi,
+  type SecretBoxApi,
+  sortable,
+  unitScope
+} from "@flyball/core"
+import { type ReadFault, type StorageApi, StorageConflict } from "@flyball/core/storage"
+import { EXECUTION_WRITER } from "@flyball/rules"
+import { Effect } from "effect"
+import { callAgent, type StepOutcome } from "./call-agent.ts"
+import {
+  type ExecutionDocument,
+  isFinal,
+  runsOf,
+  type Stored,
+  storedExecution,
+  type WorkflowDocument
+} from "./document.ts"
+import {
+  type Move,
+  outputsFit,
+  planAsk,
+  planClaim,
+  planEnd,
+  planQueue,
+  planRetry,
+  planReview,
+  planStepDone,
+  planWait
+} from "./plan-move.ts"
+
+/** Executions that one process moves on at a time. */
+const MOST_AT_ONCE = 64
+/** How often a review of an agent's step is read. Unit: milliseconds. */
+const REVIEW_POLL_MS = 5_000
+/** A longer wait gives its slot back. Unit: milliseconds. */
+const LONG_DELAY_MS = 10_000
+const STARTER_ENDED = "The platform key that started the execution was revoked, or has expired."
+
+/** What the engine works with. */
+export interface EngineParts {
+  readonly storage: StorageApi
+  readonly reviews: ReviewsApi
+  readonly workflowOf: (id: string) => Effect.Effect<WorkflowDocument | null, ReadFault>
+  readonly egress: EgressApi | null
+  readonly box: SecretBoxApi | null
+  /** Lets the next round begin at once. */
+  readonly wake: Effect.Effect<unknown>
+}
+
+const isConflict = (error: unknown): error is StorageConflict => error instanceof StorageConflict
+/** The plan's runs are all in use. */
+export const isFull = (error: unknown): error is StorageConflict =>
+  isConflict(error) && error.conflicts.some((one) => one._tag === "Count")
+const isLost = (error: unknown): error is StorageConflict => isConflict(error) && !isFull(error)
+
+/** Makes a round: it begins what is due and what is queued, in the background of a scope. */
+export const executionEngine = ({ box, egress, reviews, storage, wake, workflowOf }: EngineParts) => {
+  const running = new Set<string>()
+
+  /** Commits a move of the engine; null where somebody else moved the execution meanwhile. */
+  const step = (stored: Stored<ExecutionDocument>, move: Move) =>
+    storage.commit(move.change).pipe(
+      Effect.as({ id: stored.id, version: stored.version + 1, body: move.body }),
+      Effect.catchIf(isLost, () => Effect.succeed(null))
+    )
+
+  /** Takes an execution with a slot; null where somebody else has it, or where none is free. */
+  const claim = (stored: Stored<ExecutionDocument>, { steps }: WorkflowDocument, nowMs: number) =>
+    Effect.catchIf(step(stored, planClaim(stored, steps, nowMs)), isFull, () =>
+      stored.body.status === "queued"
+        ? Effect.succeed("full" as const)
+        : Effect.as(step(stored, planQueue(stored)), "full" as const)
+    )
+
+  const fail = (
+    stored: Stored<ExecutionDocument>,
+    workflow: WorkflowDocument,
+    code: string,
+    message: string,
+    nowMs: number
+  ) =>
+    step(
+      stored,
+      planEnd(stored, workflow, {
+        status: "failed",
+        failure: {
+          code,
+          message,
+          stepId: stored.body.waiting?.stepId ?? workflow.steps[stored.body.at]?.id ?? "erased"
+        },
+        nowMs,
+        writer: EXECUTION_WRITER
+      })
+    )
+
+  /** Whether the platform key of a starter was revoked, or has expired: no agent acts for it then. */
+  const hasEnded = Effect.fnUntraced(function* (startedBy: string, nowMs: number) {
+    const key = startedBy.startsWith("pky_") ? yield* storage.get("platform_keys", startedBy) : null
+    if (key === null) return false
+    const { expiresAtMs, revoked } = key.body
+    return revoked === true || (typeof expiresAtMs === "number" && expiresAtMs <= nowMs)
+  })
+
+  /** Does steps until one has to wait. */
+  const advance = Effect.fnUntraced(function* (claimed: Stored<ExecutionDocument>, workflow: WorkflowDocument) {
+    const { steps } = workflow
+    let stored: Stored<ExecutionDocument> | null = claimed
+    while (stored !== null && !isFinal(stored.body)) {
+      const { ms: nowMs } = yield* storage.asOf
+      const { at } = stored.body
+      const [next, state] = [steps[at], stored.body.steps[at]!]
+      if (next === undefined) {
+        stored = yield* fail(stored, workflow, "definition_erased", "The definition was erased.", nowMs)
+        continue
+      }
+      if (next.type === "approval") {
+        const move = planAsk(stored, next, steps, yield* newId("apv"), nowMs)
+        return void (yield* move === null
+          ? fail(stored, workflow, "subject_too_large", "What is to be approved is too large.", nowMs)
+          : step(stored, move))
+      }
+      if (next.type === "delay") {
+        const untilMs = (state.startedAtMs ?? nowMs) + next.ms
+        if (untilMs > nowMs)
+          return void (yield* step(stored, planWait(stored, untilMs, untilMs - nowMs <= LONG_DELAY_MS)))
+        stored = yield* step(stored, planStepDone(stored, workflow, {}, nowMs))
+        continue
+      }
+      if (yield* hasEnded(stored.body.startedBy, nowMs)) {
+        stored = yield* fail(stored, workflow, "starter_ended", STARTER_ENDED, nowMs)
+        continue
+      }
+      const outcome: StepOutcome = yield* callAgent({
+        executionId: stored.id,
+        execution: stored.body,
+        workflowId: stored.body.workflowId,
+        workflow,
+        step: next,
+        state,
+        writer: { id: stored.body.startedBy },
+        scope: unitScope(stored.body.orgUnit),
+        egress,
+        box
+      })
+      const { ms: doneMs } = yield* storage.asOf
+      switch (outcome.is) {
+        case "done":
+          if (!outputsFit(stored.body, workflow, outcome.output)) {
+            stored = yield* fail(stored, workflow, "outputs_too_large", "The outputs are too large.", doneMs)
+            break
+          }
+          stored = yield* step(stored, planStepDone(stored, workflow, outcome.output, doneMs))
+          break
+        case "again":
+          return void (yield* step(
+            stored,
+            planRetry(stored, doneMs + outcome.afterMs, outcome.afterMs <= LONG_DELAY_MS)
+          ))
+        case "review":
+          return void (yield* step(stored, planReview(stored, outcome.reviewId, doneMs + REVIEW_POLL_MS)))
+        case "waiting":
+          return void (yield* step(stored, planReview(stored, state.reviewId!, doneMs + REVIEW_POLL_MS)))
+        case "failed":
+          stored = yield* fail(stored, workflow, outcome.code, outcome.message, doneMs)
+      }
+    }
+  })
+
+  /** Moves one execution on. */
+  const work = Effect.fnUntraced(function* (stored: Stored<ExecutionDocument>) {
+    const workflow = yield* workflowOf(stored.body.workflowId)
+    if (workflow === null || isFinal(stored.body)) return
+    const { ms: nowMs } = yield* storage.asOf
+    const { status, waiting } = stored.body
+    if (waiting !== null) {
+      if (nowMs >= waiting.expiresAtMs)
+        yield* fail(stored, workflow, "approval_expired", `Nobody answered the step ${waiting.stepId} in time.`, nowMs)
+      return
+    }
+    const reviewId = status === "waiting_approval" ? (stored.body.steps[stored.body.at]?.reviewId ?? null) : null
+    if (reviewId !== null) {
+      const review = yield* Effect.catchTag(reviews.get(reviewId), "ReviewNotFound", () => Effect.succeed(null))
+      if (review?.status === "open" || review?.status === "claimed") {
+        yield* step(stored, planWait(stored, nowMs + REVIEW_POLL_MS, false))
+        return
+      }
+    }
+    const claimed = yield* claim(stored, workflow, nowMs)
+    if (claimed !== null && claimed !== "full") yield* advance(claimed, workflow)
+  })
+
+  /** The same in the background, once at a time in this process. */
+  const begin = (stored: Stored<ExecutionDocument>) => {
+    if (running.has(stored.id)) return Effect.void
+    running.add(stored.id)
+    return work(stored).pipe(
+      Effect.andThen(wake),
+      // The next round comes by the clock: what fails at once would fail again at once.
+      Effect.catchCause((cause) => Effect.logError("An execution was not moved on.", cause)),
+      Effect.ensuring(Effect.sync(() => running.delete(stored.id))),
+      Effect.forkScoped
+    )
+  }
+
+  return Effect.gen(function* () {
+    const { ms: nowMs } = yield* storage.asOf
+    const due = yield* storage.range(EXECUTIONS, "due", { before: sortable(nowMs + 1), limit: MOST_AT_ONCE })
+    for (const document of due) if (running.size < MOST_AT_ONCE) yield* begin(storedExecution(document))
+    // Of each org unit those that wait longest, until one finds no slot.
+    for (let after = ""; running.size < MOST_AT_ONCE;) {
+      const queued = yield* storage.range(EXECUTIONS, "queued", { after, limit: 1 })
+      const owner = queued[0] === undefined ? null : storedExecution(queued[0]).body.owner
+      if (owner === null) break
+      const own = yield* storage.range(EXECUTIONS, "queued", {
+        after: `${owner} `,
+        before: `${owner} ~`,
+        limit: MOST_AT_ONCE
+      })
+      const [used = 0] = yield* storage.counters([runsOf(owner)])
+      let count = used
+      for (const stored of own.map(storedExecution))
+        if (count < stored.body.cap && running.size < MOST_AT_ONCE && !running.has(stored.id)) {
+          count += 1
+          yield* begin(stored)
+        }
+      after = `${owner} ~`
+    }
+  })
+}
