@@ -54,7 +54,7 @@ export const decisionsWithin = Effect.fnUntraced(function* (
             )
           ]
         })
-      if (page.length < PAGE || found.length >= MAX_SCREENED) break
+      if (page.length < PAGE || (from === null && found.length >= MAX_SCREENED)) break
       to = page.at(-1)!.seq - 1
       yield* Effect.yieldNow
     }

@@ -67,6 +67,18 @@ describe("a fairness screen", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
+  it.effect("counts a window of 20,000 decisions, and refuses one more", () =>
+    Effect.gen(function* () {
+      const screens = yield* FairnessScreens
+      const { id } = yield* registered("recruiter")
+      for (let batch = 0; batch < 20; batch++) yield* witness(id, `b${batch}-`, people("m", 1_000, 1_000))
+      assert.strictEqual((yield* screens.screen(hired(id, { from_seq: 0 }), ann)).decisions, 20_000)
+      yield* witness(id, "more", people("m", 1, 1))
+      assert.strictEqual((yield* Effect.flip(screens.screen(hired(id, { from_seq: 0 }), ann)))._tag, "InvalidInput")
+      assert.strictEqual((yield* screens.screen(hired(id), ann)).decisions, 20_000)
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
   it.effect("is undefined with a reason, never 0", () =>
     Effect.gen(function* () {
       const screens = yield* FairnessScreens
