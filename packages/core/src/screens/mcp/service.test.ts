@@ -45,6 +45,22 @@ const replayed = Effect.gen(function* () {
   assert.deepStrictEqual((yield* Replay.use(({ check }) => check)).differences, [])
 })
 
+describe("a screen of one org unit", () => {
+  it.effect("shows its finding behind hundreds of others, and says where there are more than it shows", () =>
+    Effect.gen(function* () {
+      const servers = yield* ToolServers
+      const { id: mine } = yield* registered("courier")
+      const { id: other } = yield* registered("clerk", "sales")
+      for (const text of ["sunny", "rainy"]) yield* listed(mine, weather(text))
+      for (let at = 0; at < 202; at++) yield* listed(other, weather(`weather ${at}`))
+      const { findings, scope } = yield* servers.screen({}, unitScope("ops"))
+      assert.deepStrictEqual([findings.length, scope.truncated], [1, false])
+      const all = yield* servers.screen()
+      assert.deepStrictEqual([all.findings.length, all.scope.truncated], [200, true])
+    }).pipe(Effect.provide(governorWorld()))
+  )
+})
+
 describe("a tool server", () => {
   it.effect("is known by its address, and its first list is trusted until a person pins one", () =>
     Effect.gen(function* () {

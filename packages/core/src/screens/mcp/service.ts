@@ -48,7 +48,14 @@ import type { Writer } from "../../foundation/writer.ts"
 import { readAgent } from "../../registry/agents/read-agent.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
-import { type ChangeSet, type ReadFault, Storage, type StorageApi, type StoredRecord } from "../../storage/port.ts"
+import {
+  type ChangeSet,
+  type Document,
+  type ReadFault,
+  Storage,
+  type StorageApi,
+  type StoredRecord
+} from "../../storage/port.ts"
 import { ToolLists } from "../../verdicts/capture/tool-lists.ts"
 import { countCalls, type ToolCalls } from "./calls.ts"
 import { manifestBytes, namedAddress, readList, recordList, recordWitnessed } from "./lists.ts"
@@ -58,6 +65,8 @@ import { FINDING_SCOPE, findingKeys } from "./plan-list.ts"
 /** Servers and findings that one answer lists at most, and servers whose lists are compared with calls. */
 const MAX_SERVERS = 1_000
 const MAX_FINDINGS = 200
+/** Findings that are read at a time: a caller sees those of its org units alone. */
+const PAGE = 500
 const MAX_LISTS = 200
 
 /** Operations on tool servers. What lies outside `scope` is answered as not found. Spec: decision 0072. */
@@ -92,6 +101,21 @@ export const toolListSteps: Layer.Layer<never, never, Storage> = Layer.effect(
   ToolLists,
   Effect.map(Storage, (storage) => ({ witnessed: (list, writer) => recordWitnessed(storage, list, writer) }))
 )
+
+/** The newest findings about these servers, one more than are shown where there are more. */
+const findingsOf = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  servers: ReadonlySet<string>
+): Effect.fn.Return<ReadonlyArray<Document>, ReadFault> {
+  const found: Array<Document> = []
+  for (let before = "~"; found.length <= MAX_FINDINGS;) {
+    const page = yield* storage.range(FINDINGS, "every", { before, limit: PAGE, order: "desc" })
+    found.push(...page.filter(({ body }) => servers.has((body as McpFindingDocument).serverId)))
+    if (page.length < PAGE) break
+    before = page.at(-1)!.id
+  }
+  return found
+})
 
 /** Service of tool servers. Spec: document 1 section 4, GET /fairness/mcp-screen; decision 0072. */
 export class ToolServers extends Context.Service<ToolServers, ToolServersApi>()("flyball/core/ToolServers") {
@@ -226,10 +250,8 @@ export class ToolServers extends Context.Service<ToolServers, ToolServersApi>()(
         }
         const serverOf = ({ orgUnitDigest: unit, toolServer }: ToolCalls): string | null =>
           byName.get(JSON.stringify([unit, toolServer])) ?? null
-        const findings = (yield* storage.range(FINDINGS, "every", { limit: MAX_FINDINGS, order: "desc" })).filter(
-          ({ body }) => servers.some(({ id }) => id === (body as McpFindingDocument).serverId)
-        )
-        const shown = yield* Effect.forEach(findings, ({ body, id }) => {
+        const found = yield* findingsOf(storage, new Set(servers.map(({ id }) => id)))
+        const shown = yield* Effect.forEach(found.slice(0, MAX_FINDINGS), ({ body, id }) => {
           const finding = body as McpFindingDocument
           return findingOut(id, finding, (changed, since) =>
             exposure(
@@ -247,7 +269,7 @@ export class ToolServers extends Context.Service<ToolServers, ToolServersApi>()(
           scope: {
             from_seq: fromSeq,
             to_seq: to,
-            truncated: listed.length === MAX_SERVERS || findings.length === MAX_FINDINGS || servers.length > MAX_LISTS
+            truncated: listed.length === MAX_SERVERS || found.length > MAX_FINDINGS || servers.length > MAX_LISTS
           },
           servers: servers.map(({ body, id }) => serverOut(id, body, nowMs)),
           tool_calls: byTool.map((one) => callsOut(one, serverOf(one), servers, lists)),
