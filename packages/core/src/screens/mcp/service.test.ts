@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import type { DecisionIn, McpScreenOut } from "@flyball/contract"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { unitScope } from "../../foundation/scope.ts"
 import { Erasure } from "../../outward/erasure/service.ts"
 import { followPolicy } from "../../outward/policy/policy-follower.ts"
@@ -52,6 +53,8 @@ describe("a screen of one org unit", () => {
       const { id: mine } = yield* registered("courier")
       const { id: other } = yield* registered("clerk", "sales")
       for (const text of ["sunny", "rainy"]) yield* listed(mine, weather(text))
+      // Ids sort by time.
+      yield* TestClock.adjust("1 minutes")
       for (let at = 0; at < 202; at++) yield* listed(other, weather(`weather ${at}`))
       const { findings, scope } = yield* servers.screen({}, unitScope("ops"))
       assert.deepStrictEqual([findings.length, scope.truncated], [1, false])
