@@ -136,9 +136,7 @@ export const answerOf = Effect.fnUntraced(function* (
       accept: (request.headers.accept ?? "").toLowerCase(),
       request,
       account,
-      get signal() {
-        return signalOf(response)
-      },
+      signal: () => signalOf(response),
       server: dispatcher.server,
       readmit: Effect.suspend(() =>
         callerOf(request, dispatcher.access).pipe(

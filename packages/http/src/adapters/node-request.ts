@@ -27,30 +27,56 @@ export const nodeRequest = (
     return requestOfRead({ method, url, headers, rawHeaders, remoteAddress: socket.remoteAddress, native }, read)
   // Node has requested the body already, with the first handler of the host.
   const { expect: _expect, ...others } = headers
-  const self: Incoming = {
-    method,
-    url,
-    headers: others,
-    rawHeaders,
-    socket,
-    native,
-    get readableEnded() {
-      return request.readableEnded
-    },
-    get destroyed() {
-      return request.destroyed
-    },
-    on: (event, listener) => {
-      request.on(event, listener)
-      return self
-    },
-    off: (event, listener) => {
-      request.off(event, listener)
-      return self
-    },
-    pause: () => request.pause(),
-    resume: () => request.resume(),
-    destroy: () => request.destroy()
+  return new Handled(request, method, url, others, native)
+}
+
+/** A class: getters in an object literal would give each request a hidden class of its own (see `Call.signal`). */
+class Handled implements Incoming {
+  readonly #request: IncomingMessage
+  readonly method: string
+  readonly url: string
+  readonly headers: Incoming["headers"]
+  readonly rawHeaders: ReadonlyArray<string>
+  readonly socket: Incoming["socket"]
+  readonly native: unknown
+
+  constructor(request: IncomingMessage, method: string, url: string, headers: Incoming["headers"], native: unknown) {
+    this.#request = request
+    this.method = method
+    this.url = url
+    this.headers = headers
+    this.rawHeaders = request.rawHeaders
+    this.socket = request.socket
+    this.native = native
   }
-  return self
+
+  get readableEnded(): boolean {
+    return this.#request.readableEnded
+  }
+
+  get destroyed(): boolean {
+    return this.#request.destroyed
+  }
+
+  on(...[event, listener]: Parameters<Incoming["on"]>): this {
+    this.#request.on(event, listener)
+    return this
+  }
+
+  off(...[event, listener]: Parameters<Incoming["off"]>): this {
+    this.#request.off(event, listener)
+    return this
+  }
+
+  pause(): unknown {
+    return this.#request.pause()
+  }
+
+  resume(): unknown {
+    return this.#request.resume()
+  }
+
+  destroy(): unknown {
+    return this.#request.destroy()
+  }
 }

@@ -78,7 +78,7 @@ class RequestCaller implements OperationCaller {
   }
 
   get signal(): AbortSignal {
-    return this.#call.signal
+    return this.#call.signal()
   }
 
   get email(): string | null {
