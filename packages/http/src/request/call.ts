@@ -48,8 +48,8 @@ export interface Call<P, Q, B> {
   /** The caller as limits count it; null but for the platform API. */
   readonly account: Account | null
   /**
-   * Aborts when the reader of the answer is gone, for what an operation has under way elsewhere. A function: a getter in
-   * an object literal gives each request a hidden class of its own, which keeps the request until a full collection.
+   * Aborts when the reader of the answer is gone, for what an operation has under way elsewhere. A function: a getter
+   * in an object literal gives each request a hidden class of its own, which keeps it until a full collection.
    */
   readonly signal: () => AbortSignal
   /** Finds out again who the caller is, and whether this endpoint admits it: for answers that last. */
