@@ -40,15 +40,17 @@ const person = (
   roles: ReadonlyArray<"reviewer" | "operator" | "admin"> = ["reviewer"]
 ) => ({ writer, roles }) as const
 
-type Answer = { readonly status: number | null; readonly json?: unknown }
+type Answer = { readonly status: number | null; readonly json?: unknown } | "never"
 /** A world whose agents answer what the test says, and write down what they were sent. */
 const world = (answers: ReadonlyArray<Answer> = []) => {
   const calls: Array<AgentCall> = []
   const egress = Layer.succeed(Egress, {
     call: (call) =>
-      Effect.sync((): AgentCalled => {
-        const { json, status } = answers[calls.push(call) - 1] ?? { status: 200, json: { n: calls.length } }
-        return {
+      Effect.suspend((): Effect.Effect<AgentCalled> => {
+        const answer = answers[calls.push(call) - 1] ?? { status: 200, json: { n: calls.length } }
+        if (answer === "never") return Effect.never
+        const { json, status } = answer
+        return Effect.succeed({
           statusCode: status,
           errorCode: status === null ? "connect" : null,
           body: json === undefined ? new Uint8Array() : new TextEncoder().encode(JSON.stringify(json)),
@@ -56,7 +58,7 @@ const world = (answers: ReadonlyArray<Answer> = []) => {
           isTooLarge: false,
           durationMs: 5,
           retryAfterMs: null
-        }
+        })
       }),
     urlProblem: (url) => (url.includes("10.0.0.1") ? "URL leads to a private address" : null),
     headersProblem: () => null
@@ -281,6 +283,26 @@ describe("an execution", () => {
       for (const id of ids.slice(2)) yield* until(id, "running")
       yield* TestClock.adjust("5 seconds")
       for (const id of ids.slice(2)) yield* until(id, "completed")
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  })
+
+  it.effect("goes on in one org unit while every agent of another hangs", () => {
+    const { calls, layer } = world(Array.from({ length: 300 }, () => "never" as const))
+    return Effect.gen(function* () {
+      const hanging = yield* create([sendStep("call", yield* clerk)])
+      const by = { writer: ann, cap: 1_000 }
+      yield* Effect.forEach(Array.from({ length: 300 }), () => start(hanging.id, { order: 1 }, by))
+      const quick = yield* Workflows.use((workflows) =>
+        workflows.create("sales", { name: "rest", steps: [{ id: "rest", type: "delay", ms: 1 }] }, ann)
+      )
+      const { id } = yield* Workflows.use((workflows) => workflows.start("sales", quick.id, {}, by))
+      for (let rounds = 0; rounds < 3; rounds++) {
+        yield* Workflows.use((workflows) => workflows.round)
+        for (let turn = 0; turn < 2_000; turn++) yield* Effect.yieldNow
+        yield* TestClock.adjust("1 millis")
+      }
+      assert.strictEqual(calls.length, 128)
+      assert.strictEqual((yield* Workflows.use((workflows) => workflows.get("sales", id))).status, "completed")
     }).pipe(Effect.scoped, Effect.provide(layer))
   })
 

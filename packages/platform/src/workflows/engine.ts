@@ -37,7 +37,12 @@ import {
 } from "./plan-move.ts"
 
 /** Executions that one process moves on at a time. */
-const MOST_AT_ONCE = 64
+const MOST_AT_ONCE = 512
+/** Of these, those of one org unit, more than its plan allows at once: agents that hang leave room for others. */
+const MOST_OF_ONE = 128
+/** Executions that a round reads at a time, and how often: those of who has no room left are passed over. */
+const PAGE = 64
+const MOST_PAGES = 16
 /** How often a review of an agent's step is read. Unit: milliseconds. */
 const REVIEW_POLL_MS = 5_000
 /** A longer wait gives its slot back. Unit: milliseconds. */
@@ -64,6 +69,12 @@ const isLost = (error: unknown): error is StorageConflict => isConflict(error) &
 /** Makes a round: it begins what is due and what is queued, in the background of a scope. */
 export const executionEngine = ({ box, egress, reviews, storage, wake, workflowOf }: EngineParts) => {
   const running = new Set<string>()
+  const runningOf = new Map<string, number>()
+  const changeOf = (owner: string, add: number): void => {
+    const now = (runningOf.get(owner) ?? 0) + add
+    if (now === 0) runningOf.delete(owner)
+    else runningOf.set(owner, now)
+  }
 
   /** Commits a move of the engine; null where somebody else moved the execution meanwhile. */
   const step = (stored: Stored<ExecutionDocument>, move: Move) =>
@@ -199,21 +210,34 @@ export const executionEngine = ({ box, egress, reviews, storage, wake, workflowO
 
   /** The same in the background, once at a time in this process. */
   const begin = (stored: Stored<ExecutionDocument>) => {
-    if (running.has(stored.id)) return Effect.void
+    const { owner } = stored.body
+    if (running.has(stored.id) || running.size >= MOST_AT_ONCE || (runningOf.get(owner) ?? 0) >= MOST_OF_ONE)
+      return Effect.void
     running.add(stored.id)
+    changeOf(owner, 1)
     return work(stored).pipe(
       Effect.andThen(wake),
       // The next round comes by the clock: what fails at once would fail again at once.
       Effect.catchCause((cause) => Effect.logError("An execution was not moved on.", cause)),
-      Effect.ensuring(Effect.sync(() => running.delete(stored.id))),
+      Effect.ensuring(
+        Effect.sync(() => {
+          running.delete(stored.id)
+          changeOf(owner, -1)
+        })
+      ),
       Effect.forkScoped
     )
   }
 
   return Effect.gen(function* () {
     const { ms: nowMs } = yield* storage.asOf
-    const due = yield* storage.range(EXECUTIONS, "due", { before: sortable(nowMs + 1), limit: MOST_AT_ONCE })
-    for (const document of due) if (running.size < MOST_AT_ONCE) yield* begin(storedExecution(document))
+    const before = sortable(nowMs + 1)
+    for (let page = 0, after = ""; page < MOST_PAGES && running.size < MOST_AT_ONCE; page++) {
+      const due = (yield* storage.range(EXECUTIONS, "due", { after, before, limit: PAGE })).map(storedExecution)
+      for (const stored of due) yield* begin(stored)
+      if (due.length < PAGE) break
+      after = sortable(due.at(-1)!.body.dueMs!)
+    }
     // Of each org unit those that wait longest, until one finds no slot.
     for (let after = ""; running.size < MOST_AT_ONCE;) {
       const queued = yield* storage.range(EXECUTIONS, "queued", { after, limit: 1 })
@@ -222,12 +246,12 @@ export const executionEngine = ({ box, egress, reviews, storage, wake, workflowO
       const own = yield* storage.range(EXECUTIONS, "queued", {
         after: `${owner} `,
         before: `${owner} ~`,
-        limit: MOST_AT_ONCE
+        limit: PAGE
       })
       const [used = 0] = yield* storage.counters([runsOf(owner)])
       let count = used
       for (const stored of own.map(storedExecution))
-        if (count < stored.body.cap && running.size < MOST_AT_ONCE && !running.has(stored.id)) {
+        if (count < stored.body.cap && !running.has(stored.id)) {
           count += 1
           yield* begin(stored)
         }
