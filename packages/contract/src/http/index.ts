@@ -29,6 +29,7 @@ import { fleet } from "./platform/fleet.ts"
 import { gateway } from "./platform/gateway.ts"
 import { usage } from "./platform/usage.ts"
 import { platformEventRows, platformWebhooks } from "./platform/webhooks.ts"
+import { fairnessAnalyses } from "./platform/fairness.ts"
 import { workflows } from "./platform/workflows.ts"
 import { webhooks } from "./webhooks.ts"
 
@@ -92,6 +93,7 @@ export {
   evaluations,
   evidence,
   fairness,
+  fairnessAnalyses,
   ingestKeys,
   kill,
   mcp,

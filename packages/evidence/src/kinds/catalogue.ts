@@ -10,6 +10,7 @@
  */
 import { accessKinds } from "./access.ts"
 import { agentKinds } from "./agents.ts"
+import { analysisKinds } from "./analyses.ts"
 import { breakerKinds } from "./breakers.ts"
 import { chainKinds } from "./chain.ts"
 import { decisionKinds } from "./decisions.ts"
@@ -47,6 +48,7 @@ export const recordKinds: ReadonlyArray<KindRow> = [
   ...mcpKinds,
   ...fairnessKinds,
   ...executionKinds,
+  ...analysisKinds,
   ...accessKinds,
   ...webhookKinds
 ]

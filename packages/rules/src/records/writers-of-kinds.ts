@@ -96,6 +96,8 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
   "execution.waiting": ["policy:workflow"],
   "execution.decided": ["person", "platform"],
   "execution.finished": ["person", "platform", "policy:workflow"],
+  "analysis.completed": ["person", "platform"],
+  "analysis.failed": ["person", "platform", "policy:analysis"],
   "webhook.created": ["person", "platform"],
   "webhook.changed": ["person", "platform", "policy:seventh_failure"],
   "webhook.revoked": ["person", "platform", "policy:erased_endpoint"]
