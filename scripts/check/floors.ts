@@ -153,7 +153,6 @@ export const floors: ReadonlyArray<Floor> = [
       "@flyball/core/storage",
       "@flyball/evidence",
       "@flyball/rules",
-      "@flyball/statistics",
       "effect"
     ],
     mayUseAmbient: false

@@ -8,7 +8,6 @@
  */
 import * as access from "./refusals/access.ts"
 import * as agents from "./refusals/agents.ts"
-import * as analyses from "./refusals/analyses.ts"
 import * as breakers from "./refusals/breakers.ts"
 import * as chain from "./refusals/chain.ts"
 import * as decisions from "./refusals/decisions.ts"
@@ -19,6 +18,7 @@ import * as executions from "./refusals/executions.ts"
 import * as kill from "./refusals/kill.ts"
 import * as mcp from "./refusals/mcp.ts"
 import * as models from "./refusals/models.ts"
+import * as monitoring from "./refusals/monitoring.ts"
 import * as platform from "./refusals/platform.ts"
 import * as requests from "./refusals/requests.ts"
 import * as reviews from "./refusals/reviews.ts"
@@ -28,7 +28,6 @@ import * as webhooks from "./refusals/webhooks.ts"
 
 export * from "./refusals/access.ts"
 export * from "./refusals/agents.ts"
-export * from "./refusals/analyses.ts"
 export * from "./refusals/breakers.ts"
 export * from "./refusals/chain.ts"
 export * from "./refusals/decisions.ts"
@@ -39,6 +38,7 @@ export * from "./refusals/executions.ts"
 export * from "./refusals/kill.ts"
 export * from "./refusals/mcp.ts"
 export * from "./refusals/models.ts"
+export * from "./refusals/monitoring.ts"
 export * from "./refusals/platform.ts"
 export * from "./refusals/requests.ts"
 export * from "./refusals/reviews.ts"
@@ -50,7 +50,6 @@ export * from "./refusals/webhooks.ts"
 export const refusals = {
   ...access,
   ...agents,
-  ...analyses,
   ...breakers,
   ...chain,
   ...decisions,
@@ -61,6 +60,7 @@ export const refusals = {
   ...kill,
   ...mcp,
   ...models,
+  ...monitoring,
   ...platform,
   ...requests,
   ...reviews,

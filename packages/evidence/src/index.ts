@@ -46,7 +46,6 @@ export type { DecisionBody } from "./kinds/decisions.ts"
 export type { DriftAlarmedBody } from "./kinds/drift.ts"
 export type { EvalRecordedBody } from "./kinds/evals.ts"
 export type { ManifestChangedBody, ManifestSeenBody } from "./kinds/mcp.ts"
-export type { AnalysisCompletedBody, AnalysisFailedBody } from "./kinds/analyses.ts"
 export type { FairnessScreenedBody } from "./kinds/fairness.ts"
 export type {
   ExecutionDecidedBody,
@@ -55,6 +54,7 @@ export type {
   ExecutionWaitingBody,
   WorkflowChangedBody
 } from "./kinds/executions.ts"
+export type { AlertResolvedBody, AlertTriggeredBody, MonitorChangedBody } from "./kinds/monitoring.ts"
 export type { EvaluationBody } from "./kinds/envelopes.ts"
 export { isForeignName, isNewForeignName } from "./kinds/foreign-name.ts"
 export { mcpAddressDigest } from "./kinds/mcp-address.ts"

@@ -36,16 +36,29 @@ export const rateVerdicts = ["demonstrated", "not_demonstrated", "insufficient_e
 /** Why no ratio of rates is defined. Spec: format 1 section 8, `fairness.screened`. */
 export const undefinedRatios = ["no_groups", "one_group", "no_positive_outcomes"] as const
 
-/** Why a metric of an analysis does not exist. Spec: format 1 section 8, `analysis.completed`. */
-export const undefinedMetrics = [
-  "no_label",
-  "no_groups",
-  "one_group",
-  "no_positive_labels",
-  "no_negative_labels",
-  "no_positive_predictions",
-  "no_negative_predictions"
+/** What a monitor measures. Spec: api.md "Document 2". */
+export const monitorMetrics = [
+  "error_rate",
+  "latency_p95",
+  "prediction_rate",
+  "score_mean",
+  "volume",
+  "label_accuracy",
+  "drift_psi",
+  "missing_rate"
 ] as const
 
-/** Why an analysis failed. Spec: format 1 section 8, `analysis.failed`. */
-export const analysisFailures = ["no_metric", "interrupted"] as const
+/** On which side of its threshold a value is a breach. */
+export const monitorComparators = ["above", "below"] as const
+
+/** `threshold`: the value of the window. `anytime`: a wager against the threshold, with a bound on false alarms. */
+export const monitorModes = ["threshold", "anytime"] as const
+
+/** What a monitor does when nothing comes any more. */
+export const noDataActions = ["keep", "alert", "resolve"] as const
+
+/** Why an alert began. */
+export const alertCauses = ["threshold", "no_data"] as const
+
+/** Why an alert ended. */
+export const alertReasons = ["recovered", "data", "no_data", "monitor_deleted"] as const

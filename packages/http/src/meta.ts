@@ -1,7 +1,5 @@
 /** Body of GET /register/_meta: the tables of the contract and of core, unchanged. */
 import {
-  analysisFailures,
-  analysisStatuses,
   boundsMet,
   agentStatuses,
   ARGS_LIMIT_BYTES,
@@ -49,6 +47,15 @@ import {
   mcpSignals,
   mcpTransports,
   workflowStepTypes,
+  alertCauses,
+  alertReasons,
+  alertSeverities,
+  alertStatuses,
+  monitorComparators,
+  monitorMetrics,
+  monitorModes,
+  noDataActions,
+  monitorStates,
   gapReasons,
   identityReasons,
   identitySources,
@@ -105,7 +112,6 @@ import {
   rateVerdicts,
   timelineReferences,
   trialOutcomes,
-  undefinedMetrics,
   undefinedRatios
 } from "@flyball/contract"
 import {
@@ -157,9 +163,6 @@ export const metaOut = (version: string, tenantId: string): MetaOut => ({
     evaluation_outcome: evaluationOutcomes,
     execution_status: executionStatuses,
     execution_step_status: executionStepStatuses,
-    analysis_failure: analysisFailures,
-    analysis_status: analysisStatuses,
-    analysis_undefined: undefinedMetrics,
     fairness_outcome_source: outcomeSources,
     fairness_undefined: undefinedRatios,
     fairness_verdict: rateVerdicts,
@@ -215,7 +218,16 @@ export const metaOut = (version: string, tenantId: string): MetaOut => ({
     platform_event: platformEventTypes,
     platform_scope: platformScopes,
     quota_resource: quotaResources,
-    workflow_step_type: workflowStepTypes
+    workflow_step_type: workflowStepTypes,
+    alert_cause: alertCauses,
+    alert_reason: alertReasons,
+    alert_severity: alertSeverities,
+    alert_status: alertStatuses,
+    monitor_comparator: monitorComparators,
+    monitor_metric: monitorMetrics,
+    monitor_mode: monitorModes,
+    monitor_no_data: noDataActions,
+    monitor_state: monitorStates
   },
   limits: {
     batch_decisions: MAX_BATCH,

@@ -75,37 +75,6 @@ export {
   serverAfter,
   serverPinned
 } from "./mcp/state.ts"
-export { ANALYSIS_WRITER } from "./recompute/checks/analyses.ts"
-export {
-  analyse,
-  type Analysed,
-  differenceOf,
-  type Estimate,
-  estimateInterval,
-  estimateOf,
-  type GroupDifference,
-  hasMetric,
-  type MetricName,
-  metricNames,
-  PERMUTATIONS,
-  pOf,
-  type RateName,
-  type UndefinedMetric
-} from "./fairness/analysis.ts"
-export {
-  type AttributeCounts,
-  codeDataSet,
-  type CodedDataSet,
-  columnsOf,
-  countDataSet,
-  type DataSet,
-  dataSetBytes,
-  type DataSetInput,
-  type DataSetProblem,
-  type GroupCounts,
-  PPM,
-  readDataSet
-} from "./fairness/data-set.ts"
 export {
   compareGroups,
   fisherOf,
@@ -214,6 +183,19 @@ export {
   type TemplateValues,
   unknownPlaceholder
 } from "./executions/template.ts"
+export {
+  type MonitorRule,
+  SCORE_UNITS,
+  shareMetrics,
+  valueOf,
+  type Verdict,
+  verdictOf,
+  wagerOf,
+  WINDOW_SLOTS,
+  type WindowCounts,
+  windowFrom
+} from "./monitors/reading.ts"
+export { dueOf, MONITOR_WRITER, type MonitorAct, type MonitorState, newState, stepMonitor } from "./monitors/step.ts"
 export { foldMeters, mayGiveBack, meterKinds, reservationsOf } from "./evaluations/fold-meters.ts"
 export { GovernedState } from "./evaluations/governed-state.ts"
 export { type GateView, judgePublication } from "./evaluations/judge-publication.ts"

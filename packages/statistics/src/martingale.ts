@@ -1,4 +1,4 @@
-/** A sequence of tests that may be read at any time: a test martingale over p-values. */
+/** Tests that may be read at any time: a test martingale over p-values, and one over counts. */
 
 /** The share of what is kept that bets from the next step on, and of what bets that is kept. */
 const INTO = 0.1
@@ -31,4 +31,29 @@ export class Wager {
     this.#bet = (this.#bet - back + into) / (2 * Math.sqrt(p))
     this.#kept += back - into
   }
+}
+
+/** Odds that the wager on a share bets on: the limit's, times these. */
+const ODDS = Array.from({ length: 16 }, (_, at) => Math.SQRT2 ** (at + 1))
+
+/**
+ * The natural logarithm of an e-value against "each item counts with a chance of at most `limit`, whatever came before
+ * it", after `count` of `items` counted. The chance that it is ever `ln(1 / a)` or more is at most `a`, at whatever
+ * times one reads it.
+ *
+ * - Shape: `limit` above 0 and below 1, `count` at most `items`.
+ * - Formula: the mean over 16 shares `q`, whose odds are `√2` to 256 times those of the limit `p`, of
+ *   `(q / p)^count ((1 - q) / (1 - p))^(items - count)`. Each factor is worth at most 1 under the claim.
+ * - Source: Shafer, Testing by Betting, 2021; Waudby-Smith and Ramdas, Estimating means of bounded random variables by
+ *   betting, 2024. The bound is Ville's, 1939.
+ */
+export const logShareWager = (count: number, items: number, limit: number): number => {
+  const odds = limit / (1 - limit)
+  const logs = ODDS.map((times) => {
+    // ln(1 - q) - ln(1 - p), and ln(q / p) as that plus the logarithm of the odds' ratio.
+    const miss = Math.log((1 + odds) / (1 + odds * times))
+    return items * miss + count * Math.log(times)
+  })
+  const largest = Math.max(...logs)
+  return largest + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - largest), 0) / logs.length)
 }

@@ -16,9 +16,10 @@ export const sections = {
   drills: "Drills of the kill switch",
   breakers: "Circuit breakers and alarms of behaviour",
   access: "Keys, people, access mapping and response policy",
-  models: "Models, eval runs, fairness screens and analyses",
+  models: "Models, eval runs and fairness screens",
   servers: "Tool servers and findings",
   workflows: "Workflows and their executions",
+  monitors: "Monitors and their alerts",
   decisions: "Decisions and verdicts",
   gaps: "Gaps in capture",
   webhooks: "Webhooks",
@@ -235,8 +236,19 @@ export const reportRows: ReadonlyArray<ReportRow> = [
     listed: true,
     note: stated("execution_id", "status", "code", "step_id")
   },
-  { kind: "analysis.completed", section: "models", listed: true, note: stated("analysis_id", "rows", "bias_detected") },
-  { kind: "analysis.failed", section: "models", listed: true, note: stated("analysis_id", "code") },
+  { kind: "monitor.changed", section: "monitors", listed: true, note: stated("monitor_id", "metric", "status") },
+  {
+    kind: "alert.triggered",
+    section: "monitors",
+    listed: true,
+    note: stated("alert_id", "monitor_id", "cause", "value")
+  },
+  {
+    kind: "alert.resolved",
+    section: "monitors",
+    listed: true,
+    note: stated("alert_id", "monitor_id", "reason", "value")
+  },
   { kind: "model.registered", section: "models", listed: true, note: stated("provider", "name", "version", "status") },
   { kind: "model.updated", section: "models", listed: true, note: stated("provider", "name", "version", "status") },
 

@@ -25,9 +25,9 @@ export const idPrefixes = {
   model: "mdl",
   workflow: "wfl",
   execution: "exe",
-  analysis: "anl",
-  analysisReport: "rpt",
   approval: "apv",
+  monitor: "mon",
+  alert: "alt",
   webhook: "whk",
   event: "evt",
   delivery: "dlv"

@@ -27,9 +27,9 @@ import { telemetry } from "./telemetry.ts"
 import { documents } from "./platform/documents.ts"
 import { fleet } from "./platform/fleet.ts"
 import { gateway } from "./platform/gateway.ts"
+import { monitoring } from "./platform/monitoring.ts"
 import { usage } from "./platform/usage.ts"
 import { platformEventRows, platformWebhooks } from "./platform/webhooks.ts"
-import { fairnessAnalyses } from "./platform/fairness.ts"
 import { workflows } from "./platform/workflows.ts"
 import { webhooks } from "./webhooks.ts"
 
@@ -93,11 +93,11 @@ export {
   evaluations,
   evidence,
   fairness,
-  fairnessAnalyses,
   ingestKeys,
   kill,
   mcp,
   models,
+  monitoring,
   people,
   platformEventRows,
   platformKeys,

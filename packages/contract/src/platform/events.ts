@@ -37,17 +37,20 @@ export const platformEvents = {
     ...analysis,
     overall_score: Schema.Finite,
     bias_detected: Schema.Boolean,
-    // Numbers, as the specification says: a metric that does not exist is left out.
     metrics_summary: Schema.Struct({
-      demographic_parity: Schema.optionalKey(Schema.Finite),
-      equalized_odds: Schema.optionalKey(Schema.Finite),
-      calibration: Schema.optionalKey(Schema.Finite)
+      demographic_parity: Schema.Finite,
+      equalized_odds: Schema.Finite,
+      calibration: Schema.Finite
     }),
     report_url: text(1, 2_048)
   }),
   "analysis.failed": entry("A fairness analysis failed.", { ...analysis, error: Schema.Struct(failure) }),
   "alert.triggered": entry("A monitored value passed its threshold.", alert),
-  "alert.resolved": entry("A monitored value returned to normal.", { ...alert, resolved_at: instant }),
+  "alert.resolved": entry("A monitored value returned to normal.", {
+    ...alert,
+    resolved_at: instant,
+    duration_ms: integer()
+  }),
   "extraction.completed": entry("Fields were extracted from a document. Identifying numbers are masked.", {
     id: name,
     document_type: name,

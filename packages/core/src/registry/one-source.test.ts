@@ -83,8 +83,9 @@ describe("the annotations of the contract and the catalogue of records", () => {
         "execution.waiting",
         "execution.decided",
         "execution.finished",
-        "analysis.completed",
-        "analysis.failed",
+        "monitor.changed",
+        "alert.triggered",
+        "alert.resolved",
         "principal.seen"
       ]
     )

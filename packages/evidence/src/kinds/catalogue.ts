@@ -10,7 +10,6 @@
  */
 import { accessKinds } from "./access.ts"
 import { agentKinds } from "./agents.ts"
-import { analysisKinds } from "./analyses.ts"
 import { breakerKinds } from "./breakers.ts"
 import { chainKinds } from "./chain.ts"
 import { decisionKinds } from "./decisions.ts"
@@ -24,6 +23,7 @@ import { responsePolicyKinds } from "./response-policy.ts"
 import { reviewKinds } from "./reviews.ts"
 import { killKinds } from "./kill.ts"
 import { mcpKinds } from "./mcp.ts"
+import { monitoringKinds } from "./monitoring.ts"
 import type { KindRow } from "./row.ts"
 import { standingApprovalKinds } from "./standing-approvals.ts"
 import { webhookKinds } from "./webhooks.ts"
@@ -48,7 +48,7 @@ export const recordKinds: ReadonlyArray<KindRow> = [
   ...mcpKinds,
   ...fairnessKinds,
   ...executionKinds,
-  ...analysisKinds,
+  ...monitoringKinds,
   ...accessKinds,
   ...webhookKinds
 ]

@@ -4,8 +4,8 @@ import { type EvaluationBody, evaluationBody } from "../evaluations/evaluation-b
 import { evaluationId } from "../evaluations/evaluation-id.ts"
 import { erasing, type GovernedState } from "../evaluations/governed-state.ts"
 import type { ReplayRecord } from "../records/record.ts"
-import { judgeAnalysis } from "./checks/analyses.ts"
 import { judgeAgentParts } from "./checks/agent-parts.ts"
+import { AlertJudge } from "./checks/alerts.ts"
 import { BreakerJudge } from "./checks/breakers.ts"
 import { DriftJudge } from "./checks/drift.ts"
 import { judgeCalibration } from "./checks/calibration.ts"
@@ -91,6 +91,7 @@ export const judgesOf = (
   const mcp = new McpJudge(sha256, fromGenesis, (agentId) => orgUnitDigestOf(state, agentId))
   const decisions = new KeptDecisions()
   const executions = new ExecutionJudge(sha256, fromGenesis)
+  const alerts = new AlertJudge(fromGenesis)
   const [drills, ends, highlyReached, keys] = [new DrillJudge(), new Ends(), new HighlyReached(), new KeyTimes()]
   const [steps, writers] = [new Steps(), new Writers()]
   let known: References | null = null
@@ -179,7 +180,7 @@ export const judgesOf = (
     everywhere("execution", kinds("workflow.", "execution.", "platform_key.minted"), ({ atMs, record }) =>
       executions.take(record, atMs)
     ),
-    here("analysis", kinds("analysis."), ({ record }) => judgeAnalysis(record, sha256)),
+    everywhere("alert", kinds("monitor.changed", "alert."), ({ atMs, record }) => alerts.take(record, atMs)),
     everywhere(
       "drift",
       kinds("breaker.armed", "breaker.changed", "decision.", "drift.alarmed", "response_policy.changed"),

@@ -96,8 +96,9 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
   "execution.waiting": ["policy:workflow"],
   "execution.decided": ["person", "platform"],
   "execution.finished": ["person", "platform", "policy:workflow"],
-  "analysis.completed": ["person", "platform"],
-  "analysis.failed": ["person", "platform", "policy:analysis"],
+  "monitor.changed": ["person", "platform"],
+  "alert.triggered": ["policy:monitor"],
+  "alert.resolved": ["policy:monitor"],
   "webhook.created": ["person", "platform"],
   "webhook.changed": ["person", "platform", "policy:seventh_failure"],
   "webhook.revoked": ["person", "platform", "policy:erased_endpoint"]

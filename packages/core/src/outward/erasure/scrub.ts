@@ -45,8 +45,8 @@ import { putDrill, storedDrill } from "../../verdicts/drills/document.ts"
 import { INGEST_KEYS } from "../../registry/ingest-keys/document.ts"
 import { PLATFORM_KEYS } from "../../registry/platform-keys/document.ts"
 import { PRINCIPALS } from "../../registry/principals/plan-seen.ts"
-import { analysisScrubs } from "./scrub-analyses.ts"
 import { executionScrubs } from "./scrub-executions.ts"
+import { monitorScrubs } from "./scrub-monitors.ts"
 import type { Cancellation, EventDraft } from "../../storage/outbox/outbox.ts"
 import type { Document, DocumentPut, JsonObject, RecordDraft } from "../../storage/port.ts"
 import { forgottenMail, MAILS, storedMail, WAITING } from "../webhooks/mails.ts"
@@ -327,8 +327,8 @@ const platformKeyProfile: Scrub = {
 }
 
 const scrubs: { readonly [part: string]: Scrub } = {
-  ...analysisScrubs,
   ...executionScrubs,
+  ...monitorScrubs,
   "envelope.drafted/envelope": envelopeOf(
     (document, body) => storedEnvelope(document).body.draft?.revision === body["revision"],
     (envelope) => ({ ...envelope, draft: envelope.draft === null ? null : { ...envelope.draft, envelope: null } })
