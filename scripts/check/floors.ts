@@ -153,6 +153,7 @@ export const floors: ReadonlyArray<Floor> = [
       "@flyball/core/storage",
       "@flyball/evidence",
       "@flyball/rules",
+      "@flyball/statistics",
       "effect"
     ],
     mayUseAmbient: false

@@ -26,7 +26,7 @@ export { outcomeSources, rateVerdicts, undefinedRatios }
 const pointer = patterned(/^(\/([^/~]|~[01])+)+$/, 200)
 
 /** What a label can say: a text of up to 200 characters, a number, true or false. */
-const value = Schema.Union([
+export const screenedValue = Schema.Union([
   Schema.String.check(
     check<string>((text) => text.length <= 200 && text.isWellFormed(), {
       type: "value_error",
@@ -43,7 +43,7 @@ export const ScreenOutcomeIn = Schema.Struct({
   /** A JSON pointer into `labels`; with source `labels` alone. */
   path: optional(pointer),
   /** Values of a label; outcomes of evaluations; statuses of decisions. 1 to 20. */
-  positive: list(value, 1, 20)
+  positive: list(screenedValue, 1, 20)
 })
 
 /** Body of POST /fairness/screens. Spec: decision 0074. */

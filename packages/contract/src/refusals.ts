@@ -8,6 +8,7 @@
  */
 import * as access from "./refusals/access.ts"
 import * as agents from "./refusals/agents.ts"
+import * as analyses from "./refusals/analyses.ts"
 import * as breakers from "./refusals/breakers.ts"
 import * as chain from "./refusals/chain.ts"
 import * as decisions from "./refusals/decisions.ts"
@@ -28,6 +29,7 @@ import * as webhooks from "./refusals/webhooks.ts"
 
 export * from "./refusals/access.ts"
 export * from "./refusals/agents.ts"
+export * from "./refusals/analyses.ts"
 export * from "./refusals/breakers.ts"
 export * from "./refusals/chain.ts"
 export * from "./refusals/decisions.ts"
@@ -50,6 +52,7 @@ export * from "./refusals/webhooks.ts"
 export const refusals = {
   ...access,
   ...agents,
+  ...analyses,
   ...breakers,
   ...chain,
   ...decisions,

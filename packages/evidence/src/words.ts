@@ -36,6 +36,20 @@ export const rateVerdicts = ["demonstrated", "not_demonstrated", "insufficient_e
 /** Why no ratio of rates is defined. Spec: format 1 section 8, `fairness.screened`. */
 export const undefinedRatios = ["no_groups", "one_group", "no_positive_outcomes"] as const
 
+/** Why a metric of an analysis does not exist. Spec: format 1 section 8, `analysis.completed`. */
+export const undefinedMetrics = [
+  "no_label",
+  "no_groups",
+  "one_group",
+  "no_positive_labels",
+  "no_negative_labels",
+  "no_positive_predictions",
+  "no_negative_predictions"
+] as const
+
+/** Why an analysis failed. Spec: format 1 section 8, `analysis.failed`. */
+export const analysisFailures = ["no_metric", "interrupted"] as const
+
 /** What a monitor measures. Spec: api.md "Document 2". */
 export const monitorMetrics = [
   "error_rate",

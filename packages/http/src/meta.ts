@@ -1,5 +1,7 @@
 /** Body of GET /register/_meta: the tables of the contract and of core, unchanged. */
 import {
+  analysisFailures,
+  analysisStatuses,
   boundsMet,
   agentStatuses,
   ARGS_LIMIT_BYTES,
@@ -112,6 +114,7 @@ import {
   rateVerdicts,
   timelineReferences,
   trialOutcomes,
+  undefinedMetrics,
   undefinedRatios
 } from "@flyball/contract"
 import {
@@ -163,6 +166,9 @@ export const metaOut = (version: string, tenantId: string): MetaOut => ({
     evaluation_outcome: evaluationOutcomes,
     execution_status: executionStatuses,
     execution_step_status: executionStepStatuses,
+    analysis_failure: analysisFailures,
+    analysis_status: analysisStatuses,
+    analysis_undefined: undefinedMetrics,
     fairness_outcome_source: outcomeSources,
     fairness_undefined: undefinedRatios,
     fairness_verdict: rateVerdicts,

@@ -2,6 +2,7 @@
 import { documents, fleet, gateway } from "@flyball/contract/http"
 import { type Capability, notInstalled } from "@flyball/core"
 import { events } from "./events/module.ts"
+import { fairnessAnalyses } from "./fairness/module.ts"
 import { monitoring } from "./monitoring/module.ts"
 import { usage } from "./usage/module.ts"
 import { webhooks } from "./webhooks/module.ts"
@@ -23,6 +24,7 @@ export const platform = (options: PlatformOptions = {}): Capability => ({
     webhooks,
     events,
     workflows(options),
+    fairnessAnalyses,
     monitoring,
     notInstalled("gateway", gateway),
     notInstalled("documents", documents),

@@ -75,6 +75,37 @@ export {
   serverAfter,
   serverPinned
 } from "./mcp/state.ts"
+export { ANALYSIS_WRITER } from "./recompute/checks/analyses.ts"
+export {
+  analyse,
+  type Analysed,
+  differenceOf,
+  type Estimate,
+  estimateInterval,
+  estimateOf,
+  type GroupDifference,
+  hasMetric,
+  type MetricName,
+  metricNames,
+  PERMUTATIONS,
+  pOf,
+  type RateName,
+  type UndefinedMetric
+} from "./fairness/analysis.ts"
+export {
+  type AttributeCounts,
+  codeDataSet,
+  type CodedDataSet,
+  columnsOf,
+  countDataSet,
+  type DataSet,
+  dataSetBytes,
+  type DataSetInput,
+  type DataSetProblem,
+  type GroupCounts,
+  PPM,
+  readDataSet
+} from "./fairness/data-set.ts"
 export {
   compareGroups,
   fisherOf,

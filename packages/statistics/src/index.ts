@@ -2,7 +2,9 @@
 export { conformalRank, conformalThreshold, fewestScores } from "./conformal.ts"
 export { jensenShannon, stabilityIndex } from "./distances.ts"
 export { choose, decimalOf, fisherTest, isAtMost, MAX_TRIALS, type Probability, signTest } from "./exact.ts"
+export { type Gap, gapsAsLarge, type GroupColumn, largestGap, meanGapsAsLarge } from "./gaps.ts"
 export { generator, type Generator32, SEED_BYTES } from "./generator.ts"
+export { hypergeometric, logFactorials } from "./hypergeometric.ts"
 export {
   clopperPearson,
   type Cluster,
@@ -20,3 +22,4 @@ export {
 } from "./intervals.ts"
 export { logShareWager, Wager } from "./martingale.ts"
 export { type Component, type FamilyTest, type MaxT, maxT, type RunTest, smallestP } from "./permutation.ts"
+export { MAX_EXACT_PLAYERS, shapley, type ShapleyValue } from "./shapley.ts"

@@ -1,6 +1,7 @@
 /** A person's data on its way through a server: everywhere a caller can put a text. */
 import type { RunningServer } from "../../../apps/server/src/cli/testing/commands.ts"
 import { scatterEnvelopes } from "./scatter-envelopes.ts"
+import { scatterFairness } from "./scatter-fairness.ts"
 import { scatterWebhooks } from "./scatter-webhooks.ts"
 import { scatterMonitors } from "./scatter-monitors.ts"
 import { scatterWorkflows } from "./scatter-workflows.ts"
@@ -61,6 +62,7 @@ export const scatter = async (callers: Callers, marker: Marker, failing: string)
   await scatterAgents(call, marker)
   await scatterEnvelopes(callers, marker)
   await scatterWorkflows(callers, marker)
+  await scatterFairness(callers, marker)
   await scatterMonitors(callers, marker)
   await giveUp()
   await call("GET", `/agents?name=${encodeURIComponent(marker.text)}`)

@@ -1,5 +1,4 @@
 /** Workflows over a governor in memory: calls, answers of people, slots, ends, and what replay finds of lies. */
-import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import type { Execution, WorkflowCreate } from "@flyball/contract"
 import {
@@ -27,6 +26,7 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { executionKinds } from "../../../packages/evidence/src/kinds/executions.ts"
 import { isFound, liesAbout, type Timed } from "../replay/lies.ts"
+import { namedLies } from "../replay/named-lies.ts"
 import { recorded } from "../../../packages/core/src/testing/recorded.ts"
 import { findingsWith } from "../../../packages/core/src/verdicts/evaluations/testing/refunds.ts"
 import { platform } from "../../../packages/platform/src/index.ts"
@@ -561,25 +561,6 @@ describe("a workflow", () => {
     }).pipe(Effect.scoped, Effect.provide(world().layer))
   )
 })
-
-/** The lies about these kinds that the page names, as `<kind>: <lie>`. */
-const namedLies = (kinds: ReadonlyArray<string>) =>
-  new Set(
-    [
-      ...readFileSync(new URL("../../../docs/what-replay-judges.md", import.meta.url), "utf8").matchAll(
-        /^\| `([a-z_.]+)` \| ([^|]+) \| ([^|]+) \|$/gm
-      )
-    ].flatMap(([, kind = "", ...cells]) =>
-      cells.flatMap((cell) =>
-        kinds.includes(kind) && cell.trim() !== "-"
-          ? cell
-              .trim()
-              .split(", ")
-              .map((one) => `${kind}: ${one.replaceAll("`", "")}`)
-          : []
-      )
-    )
-  )
 
 describe("replay of executions", () => {
   it.effect("finds every lie about their records but those that the page names", () =>

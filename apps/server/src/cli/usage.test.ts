@@ -83,8 +83,8 @@ describe("how the command is called", () => {
     ],
     [
       ["export", "--kind", "full", "--disclose", "all,args", "--out", "a.evp"],
-      "flyball export: --disclose takes all, none or names of parts (action, advice, args, authority, " +
-        "backtest, box, claim, definition, diff, endpoint, envelope, expected, good_runs, identity, inputs, " +
+      "flyball export: --disclose takes all, none or names of parts (action, advice, analysis, args, authority, " +
+        "backtest, box, claim, dataset, definition, diff, endpoint, envelope, expected, good_runs, identity, inputs, " +
         "instances, labels, lint, manifest, mapping, mcp_changes, mcp_digests, missed, notes, outputs, owner, " +
         "policy, previous, profile, reason, result, scenario, screen, signals, subject, suite, texts, waiver), " +
         'and got "all". flyball export --help says how.'

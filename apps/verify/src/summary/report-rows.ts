@@ -16,7 +16,7 @@ export const sections = {
   drills: "Drills of the kill switch",
   breakers: "Circuit breakers and alarms of behaviour",
   access: "Keys, people, access mapping and response policy",
-  models: "Models, eval runs and fairness screens",
+  models: "Models, eval runs, fairness screens and analyses",
   servers: "Tool servers and findings",
   workflows: "Workflows and their executions",
   monitors: "Monitors and their alerts",
@@ -236,6 +236,8 @@ export const reportRows: ReadonlyArray<ReportRow> = [
     listed: true,
     note: stated("execution_id", "status", "code", "step_id")
   },
+  { kind: "analysis.completed", section: "models", listed: true, note: stated("analysis_id", "rows", "bias_detected") },
+  { kind: "analysis.failed", section: "models", listed: true, note: stated("analysis_id", "code") },
   { kind: "monitor.changed", section: "monitors", listed: true, note: stated("monitor_id", "metric", "status") },
   {
     kind: "alert.triggered",

@@ -25,6 +25,8 @@ export const idPrefixes = {
   model: "mdl",
   workflow: "wfl",
   execution: "exe",
+  analysis: "anl",
+  analysisReport: "rpt",
   approval: "apv",
   monitor: "mon",
   alert: "alt",

@@ -30,6 +30,7 @@ import { gateway } from "./platform/gateway.ts"
 import { monitoring } from "./platform/monitoring.ts"
 import { usage } from "./platform/usage.ts"
 import { platformEventRows, platformWebhooks } from "./platform/webhooks.ts"
+import { fairnessAnalyses } from "./platform/fairness.ts"
 import { workflows } from "./platform/workflows.ts"
 import { webhooks } from "./webhooks.ts"
 
@@ -93,6 +94,7 @@ export {
   evaluations,
   evidence,
   fairness,
+  fairnessAnalyses,
   ingestKeys,
   kill,
   mcp,

@@ -37,10 +37,11 @@ export const platformEvents = {
     ...analysis,
     overall_score: Schema.Finite,
     bias_detected: Schema.Boolean,
+    // Numbers, as the specification says: a metric that does not exist is left out.
     metrics_summary: Schema.Struct({
-      demographic_parity: Schema.Finite,
-      equalized_odds: Schema.Finite,
-      calibration: Schema.Finite
+      demographic_parity: Schema.optionalKey(Schema.Finite),
+      equalized_odds: Schema.optionalKey(Schema.Finite),
+      calibration: Schema.optionalKey(Schema.Finite)
     }),
     report_url: text(1, 2_048)
   }),

@@ -83,6 +83,8 @@ describe("the annotations of the contract and the catalogue of records", () => {
         "execution.waiting",
         "execution.decided",
         "execution.finished",
+        "analysis.completed",
+        "analysis.failed",
         "monitor.changed",
         "alert.triggered",
         "alert.resolved",

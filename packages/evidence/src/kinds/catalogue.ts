@@ -10,6 +10,7 @@
  */
 import { accessKinds } from "./access.ts"
 import { agentKinds } from "./agents.ts"
+import { analysisKinds } from "./analyses.ts"
 import { breakerKinds } from "./breakers.ts"
 import { chainKinds } from "./chain.ts"
 import { decisionKinds } from "./decisions.ts"
@@ -48,6 +49,7 @@ export const recordKinds: ReadonlyArray<KindRow> = [
   ...mcpKinds,
   ...fairnessKinds,
   ...executionKinds,
+  ...analysisKinds,
   ...monitoringKinds,
   ...accessKinds,
   ...webhookKinds

@@ -38,17 +38,26 @@ const SMALL = 30
 
 /**
  * Quantiles of the standard normal distribution at `1 - 0.025 / C(g, 2)` for g from 2 on: intervals of 95 % for all
- * pairs of g groups together (Bonferroni), since the base is chosen by its rate.
+ * pairs of g groups together (Bonferroni), since the base is chosen by its rate. Those beyond {@link MAX_GROUPS} are
+ * for pairs in two strata.
  */
 const simultaneousZ = [
   1.9599639845400536, 2.3939797998185104, 2.638257273476751, 2.8070337683438114, 2.9351994688666982, 3.038074304924211,
   3.123734630323846, 3.1969502291312533, 3.260767488420533, 3.3172473615524347, 3.367847180032718, 3.4136342659485033,
   3.455412966339047, 3.4938040039432687, 3.529296088834735, 3.562280646228619, 3.5930758684962236, 3.62194379334657,
-  3.649102696300977
+  3.649102696300977, 3.674736256384234, 3.6990004509522763, 3.722028821257415, 3.743936548728909, 3.764823649533899,
+  3.784777506186301, 3.803874894274097, 3.822183620166565, 3.839763855744625
 ] as const
 
 /** The quantile for the intervals of `groups` groups, 2 to {@link MAX_GROUPS}. */
 export const zOfGroups = (groups: number): number => simultaneousZ[groups - 2]!
+
+/** A quantile for the intervals of so many comparisons, up to two for each pair of {@link MAX_GROUPS} groups. */
+export const zOfPairs = (pairs: number): number => {
+  let groups = 2
+  while ((groups * (groups - 1)) / 2 < pairs) groups++
+  return zOfGroups(groups)
+}
 
 /**
  * Compares each group with the one that has the highest rate. A group without trials has no rate, and is not counted

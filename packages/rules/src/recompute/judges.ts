@@ -4,6 +4,7 @@ import { type EvaluationBody, evaluationBody } from "../evaluations/evaluation-b
 import { evaluationId } from "../evaluations/evaluation-id.ts"
 import { erasing, type GovernedState } from "../evaluations/governed-state.ts"
 import type { ReplayRecord } from "../records/record.ts"
+import { judgeAnalysis } from "./checks/analyses.ts"
 import { judgeAgentParts } from "./checks/agent-parts.ts"
 import { AlertJudge } from "./checks/alerts.ts"
 import { BreakerJudge } from "./checks/breakers.ts"
@@ -180,6 +181,7 @@ export const judgesOf = (
     everywhere("execution", kinds("workflow.", "execution.", "platform_key.minted"), ({ atMs, record }) =>
       executions.take(record, atMs)
     ),
+    here("analysis", kinds("analysis."), ({ record }) => judgeAnalysis(record, sha256)),
     everywhere("alert", kinds("monitor.changed", "alert."), ({ atMs, record }) => alerts.take(record, atMs)),
     everywhere(
       "drift",

@@ -37,6 +37,7 @@ export const recomputeVerdicts = [
   "manifest_mismatch",
   "fairness_mismatch",
   "execution_mismatch",
+  "analysis_mismatch",
   "alert_mismatch",
   "standing_approval_mismatch",
   "standing_approval_too_wide",

@@ -50,6 +50,7 @@ export const isRecomputedPart = (name: string, kind: string): boolean =>
   (kind === "fairness.screened" && name === "screen") ||
   (kind === "breaker.armed" && name === "good_runs") ||
   isOfDecisions(name, kind) ||
+  (kind.startsWith("analysis.") && (name === "analysis" || name === "dataset")) ||
   ((kind === "workflow.changed" || kind === "monitor.changed") && name === "definition") ||
   (kind === "execution.started" && name === "inputs") ||
   (kind === "execution.waiting" && name === "subject") ||

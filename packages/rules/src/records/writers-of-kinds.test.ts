@@ -11,6 +11,7 @@ const writers = [
   "system:host",
   "breaker:spend",
   "policy:x",
+  "policy:analysis",
   "policy:drift",
   "policy:monitor",
   "policy:orphan",

@@ -96,6 +96,8 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
   "execution.waiting": ["policy:workflow"],
   "execution.decided": ["person", "platform"],
   "execution.finished": ["person", "platform", "policy:workflow"],
+  "analysis.completed": ["person", "platform"],
+  "analysis.failed": ["person", "platform", "policy:analysis"],
   "monitor.changed": ["person", "platform"],
   "alert.triggered": ["policy:monitor"],
   "alert.resolved": ["policy:monitor"],

@@ -45,6 +45,7 @@ import { putDrill, storedDrill } from "../../verdicts/drills/document.ts"
 import { INGEST_KEYS } from "../../registry/ingest-keys/document.ts"
 import { PLATFORM_KEYS } from "../../registry/platform-keys/document.ts"
 import { PRINCIPALS } from "../../registry/principals/plan-seen.ts"
+import { analysisScrubs } from "./scrub-analyses.ts"
 import { executionScrubs } from "./scrub-executions.ts"
 import { monitorScrubs } from "./scrub-monitors.ts"
 import type { Cancellation, EventDraft } from "../../storage/outbox/outbox.ts"
@@ -327,6 +328,7 @@ const platformKeyProfile: Scrub = {
 }
 
 const scrubs: { readonly [part: string]: Scrub } = {
+  ...analysisScrubs,
   ...executionScrubs,
   ...monitorScrubs,
   "envelope.drafted/envelope": envelopeOf(

@@ -82,6 +82,8 @@ const recordSteps: { readonly [kind: string]: Step } = {
   "execution.waiting": { gives: "approval_id", of: ["execution_id"], at: "opened_at_ms" },
   "execution.decided": { of: ["execution_id"], ends: "approval_id", at: "decided_at_ms" },
   "execution.finished": { ends: "execution_id", at: "finished_at_ms" },
+  "analysis.completed": { gives: "analysis_id" },
+  "analysis.failed": { gives: "analysis_id" },
   "alert.triggered": { gives: "alert_id", at: "to_ms" },
   "alert.resolved": { ends: "alert_id", at: "to_ms" },
   "webhook.created": { gives: "webhook_id" },
