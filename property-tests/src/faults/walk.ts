@@ -141,6 +141,7 @@ export const walk = async (choice: StorageChoice, plan: FaultPlan, script: Scrip
       signed: log.entries,
       ledger,
       arrived: receivers.arrived,
+      agency: null,
       isClockSteady: true
     }).pipe(Effect.provideService(EvidenceCrypto, nodeCrypto))
     await time.until(

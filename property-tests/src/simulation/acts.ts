@@ -3,6 +3,7 @@ import { Agents, Capture, Checkpointer, Erasure, IngestKeys, Packs, Principals, 
 import { Storage } from "@flyball/core/storage"
 import { Effect } from "effect"
 import { breakerActs } from "./breaker-acts.ts"
+import { flowActs } from "./flow-acts.ts"
 import { type Act, ask, type Client, unexpected } from "./client.ts"
 import { governedActs } from "./governed-acts.ts"
 import { killActs } from "./kill-acts.ts"
@@ -313,7 +314,8 @@ export const acts = {
   ...reviewActs,
   ...standingActs,
   ...platformActs,
-  ...screenActs
+  ...screenActs,
+  ...flowActs
 }
 
 /** The name of an act. */

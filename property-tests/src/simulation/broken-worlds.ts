@@ -15,7 +15,7 @@ import { Effect, Result } from "effect"
 import { brokenReviews } from "./broken-reviews.ts"
 import { brokenStops } from "./broken-stops.ts"
 import { type BrokenWorld, withCommit, withStorage } from "./broken-world.ts"
-import { brokenOften, crowded, keyed, lightly, screened, stoppedOften } from "./options.ts"
+import { brokenOften, crowded, flowing, keyed, lightly, screened, stoppedOften } from "./options.ts"
 
 /** A store whose outbox does something else. */
 const withOutbox = (change: (outbox: OutboxApi) => Partial<OutboxApi>) =>
@@ -103,6 +103,36 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
     ports: () =>
       withStorage(({ once }) => ({
         once: (scope, keys) => (scope === "settle" ? Effect.succeed([]) : once(scope, keys))
+      }))
+  },
+  {
+    what: "a store that turns an answer round",
+    foundBy: "flows",
+    says: /was acknowledged, and the records say/,
+    from: 3,
+    options: flowing,
+    ports: () =>
+      withCommit("execution.decided", (storage, change) =>
+        storage.commit({
+          ...change,
+          records: change.records!.map((record) =>
+            record.kind === "execution.decided"
+              ? { ...record, body: { ...record.body, approved: record.body["approved"] !== true } }
+              : record
+          )
+        })
+      )
+  },
+  {
+    what: "a store that gives no slot back",
+    foundBy: "flows",
+    says: /neither end nor wait|slots are held/,
+    from: 3,
+    options: flowing,
+    ports: () =>
+      withStorage((storage) => ({
+        commit: ({ counts = [], ...change }) =>
+          storage.commit({ ...change, counts: counts.filter(({ add }) => add > 0) })
       }))
   },
   {

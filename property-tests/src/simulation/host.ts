@@ -6,8 +6,10 @@
  * no finalizer runs.
  */
 import {
+  capabilityJobs,
   deliveryEngine,
   type DeliveryEngineOptions,
+  Egress,
   Guard,
   governorJobs,
   governorLayer,
@@ -18,7 +20,9 @@ import {
 } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { platform } from "../../../packages/platform/src/index.ts"
 import type { Ended } from "./client.ts"
+import type { Agency } from "./agency.ts"
 import { hopping, type Hop, type Ports, wayOf } from "./hop.ts"
 import { outsideLayer, type Receivers } from "./receivers.ts"
 
@@ -34,6 +38,9 @@ export interface Sending {
   readonly engine?: DeliveryEngineOptions
   readonly settings?: Partial<WebhookSettingsApi>
 }
+
+/** Products of hosts that run workflows. */
+const products = [platform()]
 
 /** One life of a host. */
 export class Host {
@@ -56,15 +63,26 @@ export class Host {
 
   /**
    * Opens the governor over ports that this life reaches by `hop`. Null when it was killed before. With `sending` it
-   * has a server's jobs and sends webhooks.
+   * has a server's jobs and sends webhooks; with an `agency` it runs workflows whose agents are there.
    */
-  open(ports: Ports, hop: Hop, sending: Sending | null = null): Effect.Effect<Ended<void, StartError>> {
+  open(
+    ports: Ports,
+    hop: Hop,
+    sending: Sending | null = null,
+    agency: Agency | null = null
+  ): Effect.Effect<Ended<void, StartError>> {
     const alive = (): boolean => this.#alive
     const { guard, signer, storage } = hopping(ports, hop, alive)
-    const governor = governorLayer({ origin: ORIGIN })
+    const capabilities = agency === null ? [] : products
+    const governor = governorLayer({ origin: ORIGIN, capabilities })
     const working =
       sending === null
-        ? governor
+        ? agency === null
+          ? governor
+          : capabilityJobs(capabilities).pipe(
+              Layer.provideMerge(governor),
+              Layer.provide(Layer.succeed(Egress, agency.reachedBy(wayOf(hop, alive), ports.storage)))
+            )
         : Layer.mergeAll(governorJobs, deliveryEngine(sending.engine)).pipe(
             Layer.provideMerge(governor),
             Layer.provide(outsideLayer(sending.receivers, wayOf(hop, alive), sending.settings))

@@ -186,6 +186,14 @@ export class Ledger {
   readonly standingLists: Array<StandingListLine> = []
   /** Ids of fairness screens that were acknowledged. */
   readonly screens: Array<string> = []
+  /** The workflow of the run, once one is acknowledged. */
+  workflow: string | null = null
+  /** Executions, by client and turn. */
+  readonly starts = new Map<string, TriedLine & { id: string }>()
+  /** By approval: what was sent, and what was acknowledged. */
+  readonly decided = new Map<string, { readonly sent: Set<boolean>; acknowledged: boolean | null }>()
+  /** Executions whose end was acknowledged to the client that cancelled them. */
+  readonly cancelled = new Set<string>()
   /** Checkpoints that clients were given. */
   readonly checkpoints: Array<{ readonly size: number; readonly rootHex: string }> = []
   /** The highest acknowledged seq. */

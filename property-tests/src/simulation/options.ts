@@ -164,6 +164,16 @@ export const screened = (options: SimulationOptions): SimulationOptions => ({
   acts: ["govern", "evaluate", "apply", "apply", "apply", "settle", "settle", "screen"]
 })
 
+/** Three hosts that come and go while workflows call agents, ask people and are cancelled. */
+export const flowing = (options: SimulationOptions): SimulationOptions => ({
+  ...stopped(options),
+  actsPerClient: 16,
+  thinkMs: 4_000,
+  // What a killed host had taken up waits for its time, which a clock that steps back by an hour makes an hour.
+  storeStepMs: Math.min(options.storeStepMs, 60_000),
+  acts: ["govern", "start", "start", "decide", "decide", "decide", "decide", "cancel"]
+})
+
 /** Acts of runs with breakers. Where nobody is governed there, that is begun for it. */
 const breaking = (governed: boolean): ReadonlyArray<ActName> =>
   governed ? breakerActNames : ["govern", "evaluate", ...breakerActNames]

@@ -9,6 +9,7 @@ import { nodeCrypto } from "@flyball/evidence/node"
 import { FaultBoard, faultKinds, type Pick, pickOf, seededSource, SignLog } from "@flyball/testkit"
 import { type Context, Effect, Exit, Scope } from "effect"
 import { acts } from "./acts.ts"
+import { Agency } from "./agency.ts"
 import { checkAll } from "./checkers/all.ts"
 import type { Call, Client } from "./client.ts"
 import type { Hop, Ports } from "./hop.ts"
@@ -60,6 +61,8 @@ const TROUBLE_MS = 120_000
 const ANSWER_MS = 300_000
 /** Time in which the background alone must have signed for everything, once nothing is in its way. */
 const CALM_MS = 30_000
+/** Time in which executions that a killed host had taken up are taken up by another, and end. Unit: milliseconds. */
+const FLOWS_MS = 300_000
 /** Far more reviews than any run opens. */
 const MOST_REVIEWS = 10_000
 /** How long a host that could not start waits before it tries again. */
@@ -87,6 +90,7 @@ class Run {
   readonly #cutOff: Array<boolean>
   readonly #break: (real: Ports) => Ports
   readonly #receivers: Receivers
+  readonly #agency: Agency
   #storeSkew = 0
   /** Time by which the clock leapt ahead: unlike its other steps this is not taken back. Unit: milliseconds. */
   #storeAheadMs = 0
@@ -100,6 +104,7 @@ class Run {
     this.#pick = pickOf(seededSource(`choices ${options.seed}`))
     this.#time = new VirtualTime(this.#pick, seen)
     this.#receivers = new Receivers(this.#pick, () => this.#calm)
+    this.#agency = new Agency(this.#pick, () => this.#calm)
     this.#hosts = Array.from({ length: options.hosts }, () => null)
     this.#skews = Array.from({ length: options.hosts }, () => this.#skew())
     this.#cutOff = Array.from({ length: options.hosts }, () => false)
@@ -129,6 +134,7 @@ class Run {
       signed: this.#log.entries,
       ledger: this.#ledger,
       arrived: this.#receivers.arrived,
+      agency: this.#agency,
       isClockSteady: this.#options.storeStepMs <= MOST_STEP_MS
     }
     const context = this.#context("world")
@@ -216,6 +222,7 @@ class Run {
       while (this.#hosts.some((host) => host?.serves !== true)) yield* Effect.sleep(START_AGAIN_MS)
       // What webhooks are owed is recorded in the calm as well.
       if (this.#options.webhooks) yield* Effect.sleep(CALM_MS)
+      if (this.#options.acts.includes("start")) yield* Effect.sleep(FLOWS_MS)
       const head = yield* Effect.orDie(ports.storage.head)
       yield* Effect.sleep(CALM_MS)
       const held = yield* Effect.orDie(ports.guard.read)
@@ -307,7 +314,8 @@ class Run {
         const opened = yield* host.open(
           ports,
           this.#hop(index),
-          this.#options.webhooks ? { receivers: this.#receivers } : null
+          this.#options.webhooks ? { receivers: this.#receivers } : null,
+          this.#options.acts.includes("start") ? this.#agency : null
         )
         this.#time.note(`host ${index} life ${life}: ${opened === null ? "killed while it opened" : opened._tag}`)
         if (opened !== null && Exit.isFailure(opened)) {

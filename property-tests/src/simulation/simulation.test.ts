@@ -1,7 +1,7 @@
 /** Seeds of the simulation, the kept ones first; and every checker finds the world that is broken for it. */
 import { assert, describe, it } from "vitest"
 import { brokenWorlds } from "./broken-worlds.ts"
-import { answered, broken, keyed, reviewed, screened, stopped } from "./options.ts"
+import { answered, broken, flowing, keyed, reviewed, screened, stopped } from "./options.ts"
 import { failureText, Totals } from "./report.ts"
 import { keptSeeds, seedsOf } from "./seeds.ts"
 import { simulate } from "./simulate.ts"
@@ -11,6 +11,10 @@ const SEEDS = runs(20, 200)
 
 /** Seeds of three hosts that stop an agent and let it go. */
 const STOPS = runs(4, 60)
+
+/** Seeds of three hosts that run workflows, and the first: it has answers. */
+const FLOWS = runs(2, 60)
+const FIRST_FLOW = 3
 
 /** Seeds of three hosts whose breakers trip. */
 const TRIPS = runs(4, 60)
@@ -140,6 +144,18 @@ describe("the simulation", () => {
     for (const what of ["apply", "settle", "screen"]) assert.isAbove(totals.answers.get(what) ?? 0, STOPS, what)
     assert.isAbove(totals.restarts, STOPS)
     assert.isAbove(totals.faults, STOPS)
+  })
+
+  it(`finds every execution started, answered and ended once, in ${FLOWS} seeds`, { timeout: 600_000 }, async () => {
+    const totals = new Totals()
+    for (let seed = FIRST_FLOW; seed < FIRST_FLOW + FLOWS; seed++) {
+      const result = await simulate(seed, { options: flowing })
+      assert.isEmpty(result.problems, failureText(result))
+      totals.add(result)
+    }
+    for (const what of ["start", "decide", "cancel"]) assert.isAbove(totals.answers.get(what) ?? 0, FLOWS, what)
+    assert.isAbove(totals.restarts, FLOWS)
+    assert.isAbove(totals.faults, FLOWS)
   })
 
   it(`finds every trip of a breaker equal to the records, in ${TRIPS} seeds`, { timeout: 600_000 }, async () => {

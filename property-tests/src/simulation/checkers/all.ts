@@ -6,6 +6,7 @@ import { chainChecker } from "./chain.ts"
 import { type Checked, type Checker, readRecords } from "./checked.ts"
 import { deliveriesChecker } from "./deliveries.ts"
 import { evaluationsChecker } from "./evaluations.ts"
+import { flowsChecker } from "./flows.ts"
 import { guardChecker } from "./guard.ts"
 import { killChecker } from "./kill.ts"
 import { outboxChecker } from "./outbox.ts"
@@ -28,6 +29,7 @@ const checkers: { readonly [name: string]: Checker } = {
   reviews: reviewsChecker,
   standings: standingsChecker,
   screens: screensChecker,
+  flows: flowsChecker,
   packs: packsChecker
 }
 

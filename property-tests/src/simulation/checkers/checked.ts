@@ -4,6 +4,7 @@ import { readRecord, type RecordView } from "@flyball/evidence"
 import type { SignEntry } from "@flyball/testkit"
 import { Effect } from "effect"
 import type { Ports } from "../hop.ts"
+import type { Agency } from "../agency.ts"
 import type { Ledger } from "../ledger.ts"
 import type { ArrivedRequest } from "../receivers.ts"
 
@@ -20,6 +21,8 @@ export interface Checked {
   readonly ledger: Ledger
   /** Requests that reached receivers of webhooks. */
   readonly arrived: ReadonlyArray<ArrivedRequest>
+  /** The agents that steps of workflows called; null where there are none. */
+  readonly agency: Agency | null
   readonly records: ReadonlyArray<ReadRecord>
   /**
    * Whether the store's clock never steps back by more than replay tolerates between the plan of an act and its record.
@@ -59,3 +62,6 @@ export const recordsBy = (
     records.filter((record) => record.kind === kind),
     keyOf
   )
+
+/** Whether a reference is one of the engine of executions, which no client sends. */
+export const isOfEngine = (clientRef: string): boolean => clientRef.startsWith("exe_")
