@@ -6,6 +6,7 @@ import { reviewedLines } from "./reviewed.ts"
 import { stoppedLines } from "./stopped.ts"
 import { toolsChangedLines } from "./tools-changed.ts"
 import type { Figures } from "./story.ts"
+import { waitedLines } from "./waited.ts"
 
 /** Writes the page. The same figures give the same text. */
 export const pageOf = (figures: Figures): string => {
@@ -69,6 +70,8 @@ export const pageOf = (figures: Figures): string => {
       `${figures.replayed.mismatches} differences.`,
     "",
     ...toolsChangedLines(figures.changed),
+    "",
+    ...waitedLines(figures.ran),
     "",
     ...platformLines(figures.platform),
     "",

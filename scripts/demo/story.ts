@@ -9,6 +9,7 @@ import { replay, type Replayed } from "./replayed.ts"
 import { reviewed, type Reviewed } from "./reviewed.ts"
 import { startServer, verify } from "./server.ts"
 import { type ToolsChanged, toolsChanged } from "./tools-changed.ts"
+import { waited, type Waited } from "./waited.ts"
 import { stopped, type Stopped } from "./stopped.ts"
 import { tell, type Reported } from "./webhook-story.ts"
 
@@ -23,6 +24,7 @@ export interface Figures {
   readonly halted: Stopped
   readonly approved: Reviewed
   readonly changed: ToolsChanged
+  readonly ran: Waited
   readonly replayed: Replayed
   readonly platform: Platform
   readonly records: number
@@ -187,6 +189,10 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
     say("Changing the tools of a server that it uses …")
     const changed = await toolsChanged({ admin, agent: retail, key, server })
 
+    say("Killing the server while a workflow waits for a person …")
+    const flow = await waited(folder, { admin, agent: retail, server })
+    server = flow.server
+
     say("Making every verdict again …")
     const boundedFile = await exportPack("bounded.evp", { kind: "full", disclose: "all" })
     const replayed = await replay({ denied: bounded.denied, file: boundedFile, folder, vkey })
@@ -206,6 +212,7 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
       halted,
       approved,
       changed,
+      ran: flow.waited,
       replayed,
       platform: met,
       records: head.json.tree_size,
