@@ -31,6 +31,7 @@ const commands: { readonly [name: string]: () => Promise<{ readonly run: Command
   reviews: () => import("./cli/reviews.ts"),
   mapping: () => import("./cli/mapping.ts"),
   "platform-key": () => import("./cli/platform-key.ts"),
+  "gateway-secret": () => import("./cli/gateway-secret.ts"),
   envelope: () => import("./cli/envelope.ts"),
   card: () => import("./cli/card.ts"),
   config: () => import("./cli/config.ts")

@@ -162,6 +162,8 @@ export type {
   OperationCaller,
   OperationFault,
   OperationsOf,
+  PassedAnswer,
+  ReceivedRequest,
   StreamStep,
   Tagged,
   Versioned
@@ -204,6 +206,7 @@ export { covers, everyUnit, type Scope, unitScope } from "./foundation/scope.ts"
 export { isWriterId, systemHost, type Writer } from "./foundation/writer.ts"
 export { AccessMapping, type AccessMappingApi } from "./registry/access-mapping/service.ts"
 export { emptyMapping, type MappingDocument } from "@flyball/rules"
+export { GATEWAY_WRITER } from "@flyball/rules"
 export { type Claims, type Grant, grantsOf, resolveClaims, type Resolved, summaryOf } from "@flyball/rules"
 export { Drills, type DrillsApi } from "./verdicts/drills/service.ts"
 export { ChannelPeriod, checkChannel } from "./verdicts/drills/channel-check.ts"
@@ -354,6 +357,7 @@ export { type Permit, Permits, type PermitsApi } from "./admission/permits.ts"
 export {
   type MonthlyUse,
   quotaCounts,
+  quotaExceeded,
   quotaJob,
   type QuotaReservation,
   Quotas,
@@ -378,7 +382,7 @@ export {
   WebhookSender,
   type WebhookSenderApi
 } from "./outward/webhooks/ports.ts"
-export { type AgentCall, type AgentCalled, Egress, type EgressApi } from "./outward/egress.ts"
+export { type AgentCall, type AgentCalled, type AgentStream, Egress, type EgressApi } from "./outward/egress.ts"
 export { commitWithRetry } from "./storage/commit-with-retry.ts"
 export { SecretBox, type SecretBoxApi, SecretUnreadable } from "./foundation/secret-box.ts"
 export {

@@ -132,6 +132,7 @@ export const answerOf = Effect.fnUntraced(function* (
   const callOf = (account: Account | null) =>
     ({
       ...decoded,
+      value,
       caller: progress.caller,
       accept: (request.headers.accept ?? "").toLowerCase(),
       request,
@@ -149,13 +150,17 @@ export const answerOf = Effect.fnUntraced(function* (
   const handled = accounted((account) =>
     Effect.map(
       forbiddenWhereRead(endpoint, progress.caller, dispatcher.handlers[endpoint.id]!(callOf(account))),
-      (answer): Reply => ({ status: answer.kind === "unchanged" ? 304 : endpoint.success.status, answer })
+      (answer): Reply => ({ status: statusOf(answer) ?? endpoint.success.status, answer })
     )
   )
   return yield* isRepeatable(endpoint) && request.headers[KEY_HEADER] !== undefined
     ? onceByKey(dispatcher, { endpoint, call: callOf(null), body: decoded.body, value, progress }, handled)
     : handled
 })
+
+/** The status that an answer has in place of its row's. */
+export const statusOf = (answer: Answer): number | undefined =>
+  answer.kind === "unchanged" ? 304 : answer.kind === "kept" || answer.kind === "stream" ? answer.status : undefined
 
 /** A signal that aborts when an answer ends before it is written whole. */
 const signalOf = (response: Outgoing): AbortSignal => {
@@ -173,10 +178,10 @@ const withPastTimes = ({ body }: AnyEndpoint, value: unknown, { detail }: Invali
 
 const noBody = { limitBytes: BODY_LIMIT_BYTES, keepRaw: null }
 
-/** The caller of a request, by its token or the host. */
-export const callerOf = (request: Incoming, access: Access) =>
+/** The caller of a request, by its token or the host. `header`: in place of its Authorization. */
+export const callerOf = (request: Incoming, access: Access, header = onlyAuthorization(request)) =>
   access.host === undefined || access.host === null
-    ? authenticate(onlyAuthorization(request), access)
+    ? authenticate(header, access)
     : authenticateWithHost(request, access, access.host)
 
 /** The caller, if this endpoint admits it. The demo's persona only reads, whatever its role may do. */

@@ -11,7 +11,7 @@ import { canonicalizeInSlices, fromUtf8, RawJson } from "@flyball/evidence"
 import { Effect, Result } from "effect"
 import type { Answer } from "./answer/answer.ts"
 import { dialectOf } from "./dialect.ts"
-import type { Dispatcher, Progress, Reply } from "./dispatch.ts"
+import { type Dispatcher, type Progress, type Reply, statusOf } from "./dispatch.ts"
 import { answerIn } from "./handlers/derived.ts"
 import type { AnyHandler, Fault, Services } from "./request/call.ts"
 import { type AdmittedCaller, askerOf, scopeOf } from "./request/caller.ts"
@@ -75,8 +75,10 @@ export const onceByKey = Effect.fnUntraced(function* (
         isSecret: endpoint.showsSecret === true,
         // What uses a quota is work of a product: a model's, a reader's.
         actsOutside: endpoint.platform?.quota != null,
-        answerOf: (answered) =>
-          keptOf({ status: endpoint.success.status, answer: answerIn(endpoint.success)(answered, call) })
+        answerOf: (answered) => {
+          const answer = answerIn(endpoint.success)(answered, call)
+          return keptOf({ status: statusOf(answer) ?? endpoint.success.status, answer })
+        }
       },
       handled.pipe(
         Effect.map((reply): Attempted => ({ ...keptOf(reply), refusal: null })),

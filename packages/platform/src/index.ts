@@ -1,16 +1,23 @@
 /** The interface of `@flyball/platform`: the products of the platform API. Spec: document 2. */
-import { documents, fleet, gateway } from "@flyball/contract/http"
+import { documents, fleet, gateway as rows } from "@flyball/contract/http"
 import { type Capability, notInstalled } from "@flyball/core"
 import { events } from "./events/module.ts"
 import { fairnessAnalyses } from "./fairness/module.ts"
 import { monitoring } from "./monitoring/module.ts"
+import { gateway } from "./gateway/module.ts"
+import type { GatewayOptions } from "./gateway/service.ts"
 import { usage } from "./usage/module.ts"
 import { webhooks } from "./webhooks/module.ts"
 import { workflows } from "./workflows/module.ts"
 import type { WorkflowOptions } from "./workflows/service.ts"
 
+export { readUpstreams, sealUpstream, type Upstream } from "./gateway/upstreams.ts"
+
 /** Options of the products. */
-export interface PlatformOptions extends WorkflowOptions {}
+export interface PlatformOptions extends WorkflowOptions {
+  /** Upstreams of the gateway; without them it is not installed. */
+  readonly gateway?: Omit<GatewayOptions, "usdInr">
+}
 
 /**
  * The platform API as one capability: pass it to `openGovernor({ capabilities: [platform()] })`, and `openHttp` serves
@@ -26,7 +33,9 @@ export const platform = (options: PlatformOptions = {}): Capability => ({
     workflows(options),
     fairnessAnalyses,
     monitoring,
-    notInstalled("gateway", gateway),
+    options.gateway === undefined
+      ? notInstalled("gateway", rows)
+      : gateway({ ...options.gateway, ...(options.usdInr === undefined ? {} : { usdInr: options.usdInr }) }),
     notInstalled("documents", documents),
     notInstalled("fleet", fleet)
   ]

@@ -40,6 +40,7 @@ const bodies: { readonly [id: string]: object } = {
   "gateway.chat": { model: "m", messages: [{ role: "user", content: "Hi" }], max_tokens: 600 },
   "gateway.responses": { model: "m", input: "Hi", max_output_tokens: 600, more: true },
   "gateway.messages": { model: "m", messages: [{ role: "user", content: "Hi" }], max_tokens: 600 },
+  "gateway.sdk_messages": { model: "m", messages: [{ role: "user", content: "Hi" }], max_tokens: 600 },
   "documents.extract": { url: "https://files.example/a.pdf" },
   "documents.create_agent": { name: "n", start_url: "https://a.example", allowed_domains: ["a.example"], goals: ["g"] },
   "fleet.optimize_routes": { vehicles: [{ id: "v" }], jobs: [{ id: "j" }] },
@@ -70,7 +71,9 @@ describe.each(rows)("$id", ({ id, path, platform: facts, success }) => {
     await open(installedProducts())
     const key = await keyOf()
     assert.strictEqual((await send(key, path, body)).status, success.status)
-    const amount = { documents: { documents: 1, tokens: 0 }, tokens: { documents: 0, tokens: 600 } }
+    // The request itself too, a token for four bytes.
+    const tokens = 600 + Math.ceil(body.length / 4)
+    const amount = { documents: { documents: 1, tokens: 0 }, tokens: { documents: 0, tokens } }
     assert.deepStrictEqual(await used(key), resource === null ? { documents: 0, tokens: 0 } : amount[resource])
     const other = await send(await keyOf("free"), path, body)
     assert.strictEqual(other.status, resource === null ? success.status : 429)
@@ -148,7 +151,7 @@ it("a repeat under one Idempotency-Key uses no quota, also where there is none l
   assert.deepStrictEqual(errorOf(other), [422, "idempotency_key_reused", null])
   assert.lengthOf(files, 1)
   const { json } = await send(key, "/v1/usage")
-  assert.deepInclude(json, { tokens_used: 600_000, documents_processed: 1 })
+  assert.deepInclude(json, { tokens_used: 600_016, documents_processed: 1 })
 })
 
 describe("a caller that leaves, or lost access", () => {
@@ -162,7 +165,12 @@ describe("a caller that leaves, or lost access", () => {
       defineModule({
         name: "gateway",
         rows: gateway,
-        operations: { chat: () => Effect.never, messages: () => Effect.never, responses: () => Effect.never },
+        operations: {
+          chat: () => Effect.never,
+          messages: () => Effect.never,
+          responses: () => Effect.never,
+          sdkMessages: () => Effect.never
+        },
         layer: Layer.empty
       })
     ]

@@ -1,7 +1,8 @@
 /** Governance rules that the live service and the verifier both run. Pure: no Effect, no clock, no storage. */
 export { emptyMapping, type MappedRule, type MappingDocument } from "./access-mapping/document.ts"
 export { partMembers, partValue } from "./records/part-json.ts"
-export { serviceWriters } from "./records/writers-of-kinds.ts"
+export { GATEWAY_WRITER, serviceWriters } from "./records/writers-of-kinds.ts"
+export { costMicroUsd } from "./models/price.ts"
 export { ACCESS_MAPPING, MAPPING_ID } from "./access-mapping/fold.ts"
 export {
   type Claims,

@@ -37,6 +37,7 @@ export class Agency {
           yield* way
           return called
         }),
+      stream: () => Effect.die(new Error("no workflow reads a stream")),
       urlProblem: () => null,
       headersProblem: () => null
     }

@@ -60,6 +60,7 @@ const world = (answers: ReadonlyArray<Answer> = []) => {
           retryAfterMs: null
         })
       }),
+    stream: () => Effect.die(new Error("no workflow reads a stream")),
     urlProblem: (url) => (url.includes("10.0.0.1") ? "URL leads to a private address" : null),
     headersProblem: () => null
   })

@@ -215,6 +215,12 @@ Limits of a key of the plan custom are set with POST /api/v1/admin/platform-keys
 Works beside running servers: on SQLite the server does it, over the control socket of the data folder. A revoked key is
 refused from the next request on.`
   },
+  "gateway-secret": {
+    line: "flyball gateway-secret --base-url U",
+    does: "seals the secret of an upstream of the gateway",
+    text: `Reads a secret from standard input, and prints it sealed, as the member sealed_secret of an upstream in the
+file FLYBALL_GATEWAY_UPSTREAMS. It opens with this host's secrets.key alone, and for the host of --base-url alone.`
+  },
   envelope: {
     line: "flyball envelope export --to cedar|cel FILE",
     does: "exports an envelope as a policy for Cedar or CEL",

@@ -1,5 +1,5 @@
 /** The governor of this process: store, keys and services, as the settings say. */
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import {
   countedStorage,
@@ -24,7 +24,7 @@ import {
 } from "@flyball/core"
 import { watchedStorage } from "@flyball/http/host"
 import { examinerThread, trustFolder } from "@flyball/node"
-import { platform } from "@flyball/platform"
+import { platform, readUpstreams, type Upstream } from "@flyball/platform"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import type { Settings } from "../settings/read.ts"
@@ -41,6 +41,7 @@ import {
   tellingOfNewFile
 } from "./data-folder.ts"
 import { effectLog } from "./effect-log.ts"
+import { fileProblem } from "./file-problem.ts"
 import { folderKeys } from "./guard.ts"
 import { chainIn, keysOfRecords, requireKeyOf } from "./keyless.ts"
 import type { Log } from "./log.ts"
@@ -49,9 +50,25 @@ import { bringRetiredAlong } from "./retired-stores.ts"
 import { requireSecretsKey, secretsKeyPath, webhookJobs, webhookPorts } from "./webhooks.ts"
 
 /** Products that the server installs. */
-export const capabilitiesOf = ({ usdInr }: Settings): ReadonlyArray<Capability> => [
-  platform(usdInr === null ? {} : { usdInr: Number(usdInr) })
+export const capabilitiesOf = ({ gatewayUpstreams, usdInr }: Settings): ReadonlyArray<Capability> => [
+  platform({
+    ...(usdInr === null ? {} : { usdInr: Number(usdInr) }),
+    ...(gatewayUpstreams === null ? {} : { gateway: { upstreams: upstreamsIn(gatewayUpstreams) } })
+  })
 ]
+
+/** The upstreams of a file. Throws a sentence for the operator. */
+const upstreamsIn = (file: string): ReadonlyArray<Upstream> => {
+  const read = ((): ReadonlyArray<Upstream> | string => {
+    try {
+      return readUpstreams(readFileSync(file, "utf8"))
+    } catch (cause) {
+      return fileProblem(cause)
+    }
+  })()
+  if (typeof read === "string") throw new Error(`FLYBALL_GATEWAY_UPSTREAMS names ${resolve(file)}: ${read}`)
+  return read
+}
 
 /** Runtime for Effects of the governor. Dispose of it to sign a last checkpoint and let go of the store. */
 export type HostRuntime = ManagedRuntime.ManagedRuntime<GovernorServices | Storage, unknown>

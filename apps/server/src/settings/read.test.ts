@@ -27,6 +27,7 @@ describe("settings", () => {
       bootstrapAdmin: null,
       platformPlan: "enterprise",
       usdInr: null,
+      gatewayUpstreams: null,
       trustStore: null,
       metricsToken: null,
       trustedProxies: null,

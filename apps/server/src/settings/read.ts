@@ -14,6 +14,7 @@ export type Settings = {
     | "guard"
     | "tenantId"
     | "usdInr"
+    | "gatewayUpstreams"
     | "oidcIssuer"
     | "oidcRolesSeparator"
     | "oidcGroupsSeparator"

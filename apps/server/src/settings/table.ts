@@ -298,7 +298,17 @@ export const settingsTable = {
     name: "FLYBALL_USD_INR",
     fallback: null,
     parse: text(/^\d{1,4}(?:\.\d{1,6})?$/, "a number such as 83.2"),
-    meaning: "Rupees for a dollar. Stored with each execution of a workflow; without it costs in rupees are null."
+    meaning:
+      "Rupees for a dollar. Stored with each execution of a workflow and each call of a model; without it costs in " +
+      "rupees are null."
+  }),
+  gatewayUpstreams: setting({
+    name: "FLYBALL_GATEWAY_UPSTREAMS",
+    fallback: null,
+    parse: text(PATH, "a path"),
+    meaning:
+      "File of the models that `/v1/gateway` serves: see [gateway.md](gateway.md). Read at the start. Without it the " +
+      "gateway answers 501."
   }),
   trustStore: setting({
     name: "FLYBALL_TRUST_STORE",

@@ -42,6 +42,7 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   eval_mismatch: "Counts or comparison do not follow from the cases.",
   manifest_mismatch: "The list of tools, its digests or its finding differ.",
   fairness_mismatch: "Counts or verdict do not follow from the decisions of the window.",
+  gateway_mismatch: "Its cost or its verdict differs.",
   execution_mismatch: "It does not follow from the definition and the answers before it.",
   analysis_mismatch: "Counts, p-values or verdicts do not follow from the data set.",
   alert_mismatch: "It does not follow from the monitor, its counts and the alert before it.",

@@ -151,10 +151,11 @@ export type ParamValues<P extends Params> = { readonly [K in keyof P]: P[K] exte
 
 /**
  * The form of a success. `plain`: the value of its schema, or bytes. `versioned`: the value with a version, which HTTP
- * carries as ETag and If-Match. `tagged`: the value with a tag, which HTTP carries as ETag and If-None-Match. Events: a
- * stream of events of one name, each with data of a schema.
+ * carries as ETag and If-Match. `tagged`: the value with a tag, which HTTP carries as ETag and If-None-Match. `passed`:
+ * the answer of an upstream, its bytes or its stream. Events: a stream of events of one name, each with data of a
+ * schema.
  */
-export type Form = "plain" | "versioned" | "tagged" | { readonly event: string; readonly data: Schema.Top }
+export type Form = "plain" | "versioned" | "tagged" | "passed" | { readonly event: string; readonly data: Schema.Top }
 
 /** The success of an endpoint. `M`: every media type that an answer may have; handlers are held to it and to `S`. */
 export interface Success<
@@ -205,6 +206,12 @@ export const tagged = <S extends Schema.Top>(schema: S): Success<S, typeof JSON_
   form: "tagged"
 })
 
+/** JSON of this shape or a stream of events, as an upstream made it. */
+export const passed = <S extends Schema.Top>(schema: S): Success<S, typeof JSON_MEDIA, "passed"> => ({
+  ...json(200, schema),
+  form: "passed"
+})
+
 /** JSON of a list of this shape, or its items one a line. */
 export const jsonOrLines = <S extends Schema.Top>(
   item: S
@@ -251,10 +258,14 @@ export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
  */
 export type Admission = "capture" | "costly_read" | "large_page"
 
-/** The use of a quota: reserved at its most before the operation runs, by the decoded body, and settled by it. */
+/**
+ * The use of a quota: reserved at its most before the operation runs, by the decoded body and its bytes, and settled by
+ * it. `byOperation`: it reserves by itself, once it knows that it may run at all.
+ */
 export interface QuotaRow {
   readonly resource: MonthlyResource
-  readonly most: (body: any) => number
+  readonly byOperation?: true
+  readonly most: (body: any, bytes: number) => number
 }
 
 /** What the platform API counts and keeps of an endpoint. Spec: document 2 sections 4, 8 and 9. */

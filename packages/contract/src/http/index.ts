@@ -45,6 +45,7 @@ export {
   refusalThere,
   unitsFor
 } from "./access.ts"
+export { BYTES_PER_TOKEN, inputEstimate } from "./platform/gateway.ts"
 export {
   type AnyEndpoint,
   type Body,
@@ -59,6 +60,7 @@ export {
   type Group,
   json,
   jsonBody,
+  passed,
   keepsAnswer,
   JSON_MEDIA,
   LINES_MEDIA,

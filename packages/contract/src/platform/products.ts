@@ -14,7 +14,12 @@ const generated = {
 } as const
 
 /** Body of POST /v1/gateway/chat/completions, as far as it is checked before a product runs. */
-export const ChatCompletionCreate = Schema.Struct({ ...generated, messages: list(Message, 1, 10_000) })
+export const ChatCompletionCreate = Schema.Struct({
+  ...generated,
+  max_completion_tokens: optional(integer(1, 1_000_000)),
+  n: optional(integer(1, 128)),
+  messages: list(Message, 1, 10_000)
+})
 /** Body of POST /v1/gateway/messages. */
 export const MessageCreate = Schema.Struct({
   ...generated,

@@ -5,7 +5,8 @@
  * most and settled with its effect. A reservation that nobody settles lapses: a job returns it.
  */
 import { formatInstant } from "@flyball/evidence"
-import { Context, Effect, Layer } from "effect"
+import { QuotaExceeded } from "@flyball/contract"
+import { Clock, Context, Effect, Layer } from "effect"
 import { newId } from "../foundation/ids.ts"
 import type { StorageConflict } from "../storage/faults.ts"
 import { leasedJob, whereHeld } from "../storage/leased-job.ts"
@@ -14,6 +15,7 @@ import {
   type CommitReceipt,
   type CountAdd,
   type Document,
+  type DocumentPut,
   type ReadFault,
   Storage
 } from "../storage/port.ts"
@@ -60,8 +62,15 @@ export interface MonthlyUse {
 /** Quotas, by the store's clock. */
 export interface QuotasApi {
   readonly used: (unit: string, resources: ReadonlyArray<string>) => Effect.Effect<MonthlyUse, ReadFault>
-  /** Reserves the most that an effect may use. It lapses after `forMs`, unless it is settled. */
-  readonly reserve: (use: QuotaUse, forMs: number) => Effect.Effect<Reserved, ReadFault>
+  /**
+   * Reserves the most that an effect may use. It lapses after `forMs`, unless it is settled. `beside`: documents that
+   * are put with it, by what is reserved.
+   */
+  readonly reserve: (
+    use: QuotaUse,
+    forMs: number,
+    beside?: (reservation: QuotaReservation) => ReadonlyArray<DocumentPut>
+  ) => Effect.Effect<Reserved, ReadFault>
   /**
    * Commits an effect and what it used, in place of what was reserved. An effect that did not happen used 0.
    *
@@ -132,6 +141,18 @@ export const quotaCounts = (uses: ReadonlyArray<QuotaUse>, atMs: number): Readon
     add: amount,
     ...(limit === null ? {} : { atMost: limit })
   }))
+
+/** Refuses what passes a quota, until the month ends. Unit of `resetS`: seconds since 1970 UTC. */
+export const quotaExceeded = (resource: string, resetS: number): Effect.Effect<never, QuotaExceeded> =>
+  Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
+    Effect.fail(
+      new QuotaExceeded({
+        resource,
+        until: formatInstant(resetS * 1_000),
+        retryAfterS: Math.max(1, Math.ceil(resetS - nowMs / 1_000))
+      })
+    )
+  )
 
 const periodOf = (atMs: number): string => formatInstant(atMs).slice(0, 7)
 
@@ -217,12 +238,13 @@ const makeQuotas = (storage: Storage["Service"]): QuotasApi => {
         used: yield* storage.counters(names.map(({ name }) => name))
       }
     }),
-    reserve: Effect.fnUntraced(function* (use, forMs) {
+    reserve: Effect.fnUntraced(function* (use, forMs, withIt = () => []) {
       const { ms } = yield* storage.asOf
       const [count] = quotaCounts([use], ms)
       const { add: amount, name } = count!
       const id = yield* newId("rsv")
-      const change = { puts: [put(id, 0, { amount, lapsed: false, name }, ms + forMs)], counts: [count!] }
+      const puts = [put(id, 0, { amount, lapsed: false, name }, ms + forMs), ...withIt({ id, name, amount })]
+      const change = { puts, counts: [count!] }
       return yield* Effect.as(storage.commit(change), {
         reserved: true,
         reservation: { id, name, amount }

@@ -14,7 +14,7 @@ import type {
   Refusal,
   Unauthorized
 } from "@flyball/contract"
-import type { QuotaReservation } from "../admission/quotas.ts"
+import type { QuotaReservation, QuotaUse } from "../admission/quotas.ts"
 import type { LimitRow } from "../storage/limits/slots.ts"
 import type {
   AccessRow,
@@ -60,6 +60,8 @@ export interface OperationCaller {
   readonly asker: string
   /** The caller as the limits of the platform API count it; null elsewhere. */
   readonly account: Account | null
+  /** The request as it came, for what is passed on; null for a host in process. */
+  readonly received: ReceivedRequest | null
   /** Aborts when the caller no longer waits for the answer. */
   readonly signal: AbortSignal
   /** Whether the caller has the value of this tag already. */
@@ -97,6 +99,23 @@ export interface Account {
   readonly row: LimitRow
   /** What this request may use of a month's quota; null where its row uses none. */
   readonly reservation: QuotaReservation | null
+  /** What this request reserves by itself before it runs; null where its row reserves nothing by itself. */
+  readonly use: QuotaUse | null
+}
+
+/** The body of a request as it came, and its headers. */
+export interface ReceivedRequest {
+  readonly body: Uint8Array
+  /** Header by its lower-case name; null without one. */
+  readonly header: (name: string) => string | null
+}
+
+/** The answer of an upstream that a request is passed to. */
+export interface PassedAnswer {
+  readonly status: number
+  readonly media: string
+  readonly headers: { readonly [name: string]: string }
+  readonly body: Uint8Array | AsyncIterable<Uint8Array>
 }
 
 /** A value and its version, which HTTP carries as ETag and If-Match. */
@@ -128,11 +147,13 @@ export type Answered<S> = S extends { readonly form: "versioned"; readonly schem
   ? Versioned<T["Type"]>
   : S extends { readonly form: "tagged"; readonly schema: infer T extends Schema.Top }
     ? Tagged<T["Type"]>
-    : S extends { readonly form: { readonly data: infer D extends Schema.Top } }
-      ? AsyncIterable<StreamStep<D["Type"]>>
-      : S extends { readonly schema: infer T extends Schema.Top }
-        ? T["Type"]
-        : Uint8Array | AsyncIterable<Uint8Array>
+    : S extends { readonly form: "passed" }
+      ? PassedAnswer
+      : S extends { readonly form: { readonly data: infer D extends Schema.Top } }
+        ? AsyncIterable<StreamStep<D["Type"]>>
+        : S extends { readonly schema: infer T extends Schema.Top }
+          ? T["Type"]
+          : Uint8Array | AsyncIterable<Uint8Array>
 
 /** What an operation whose request waits may fail with besides. */
 type Waiting<Q> = "wait_ms" extends keyof QueryValue<Q> ? LostAccess : never

@@ -30,9 +30,27 @@ export interface AgentCalled {
   readonly retryAfterMs: number | null
 }
 
+/** An answer that is read while it comes. A failure before its headers is a result; one behind them ends the body. */
+export interface AgentStream {
+  /** Null where there was no answer. */
+  readonly statusCode: number | null
+  readonly errorCode: AttemptError | null
+  /** By lower-case name. */
+  readonly headers: { readonly [name: string]: string }
+  /** Throws where the answer is cut, or nothing of it came for too long. */
+  readonly body: AsyncIterable<Uint8Array>
+  /** Closes its connection. */
+  readonly abort: () => void
+}
+
 /** Sends requests under the rules of egress, without following redirects. Spec: decision 0020. */
 export interface EgressApi {
   readonly call: (request: AgentCall) => Effect.Effect<AgentCalled>
+  /**
+   * Sends a request whose answer is read while it comes. `timeoutMs`: the longest until its headers are there;
+   * `idleMs`: the longest between two pieces of its body.
+   */
+  readonly stream: (request: Omit<AgentCall, "maxBytes"> & { readonly idleMs: number }) => Effect.Effect<AgentStream>
   /** Describes the problem with a URL by its form and literal address alone; null when there is none. */
   readonly urlProblem: (url: string) => string | null
   /** Describes the problem with headers; null when there is none. No value is shown. */

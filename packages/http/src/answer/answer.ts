@@ -53,9 +53,20 @@ export type BytesAnswer<M extends string> =
       readonly chunks: AsyncIterable<Uint8Array>
       /** File name under which a browser saves it; null for events, which are read as they come. */
       readonly fileName: string | null
+      /** Beside those of every answer. */
+      readonly headers?: Headers
+      /** In place of the row's. */
+      readonly status?: number
     }
   /** Bytes that stay the same, and what says so. */
-  | { readonly kind: "kept"; readonly media: M; readonly bytes: Uint8Array; readonly headers: Headers }
+  | {
+      readonly kind: "kept"
+      readonly media: M
+      readonly bytes: Uint8Array
+      readonly headers: Headers
+      /** In place of the row's. */
+      readonly status?: number
+    }
   | Unchanged
 
 /** Lines, where the row names their media type; its value is the list of them. */

@@ -252,6 +252,7 @@ const writeStream = async (
   const { bodiless, stallMs } = writing
   const own = {
     "content-type": answer.media,
+    ...answer.headers,
     // A proxy that collects an answer before it passes it on would hold events back.
     ...(answer.fileName === null
       ? { "x-accel-buffering": "no" }

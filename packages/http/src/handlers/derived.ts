@@ -1,6 +1,13 @@
 /** Handlers that derive from the rows and operations of modules. Spec: house section 3. */
 import type { AnyEndpoint, Form, Success } from "@flyball/contract/http"
-import { type AnyModule, type AnyOperation, type StreamStep, type Tagged, type Versioned } from "@flyball/core"
+import {
+  type AnyModule,
+  type AnyOperation,
+  type PassedAnswer,
+  type StreamStep,
+  type Tagged,
+  type Versioned
+} from "@flyball/core"
 import { Effect } from "effect"
 import { type Answer, json, jsonWith, pieces } from "../answer/answer.ts"
 import { knows } from "../request/accepts.ts"
@@ -38,6 +45,13 @@ export const answerIn = (success: Success): ((value: unknown, call: Call<never, 
             chunks: bytes as AsyncIterable<Uint8Array>,
             fileName: extension === null ? null : `${Object.values(params)[0]}.${extension}`
           }
+  if (form === "passed")
+    return (answered) => {
+      const { body, headers, media: passedMedia, status } = answered as PassedAnswer
+      return body instanceof Uint8Array
+        ? { kind: "kept", media: passedMedia, bytes: body, headers, status }
+        : { kind: "stream", media: passedMedia, chunks: body, fileName: null, headers, status }
+    }
   if (form === "versioned")
     return (answered) => {
       const { value, version } = answered as Versioned<unknown>

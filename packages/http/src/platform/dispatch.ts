@@ -36,6 +36,7 @@ import { afterRequest } from "../request/after-request.ts"
 import { clientAddress } from "../request/client-address.ts"
 import { accessCaller, type KnownCaller } from "../request/caller.ts"
 import { decodeBody, decodeTarget } from "../request/decode-call.ts"
+import { onlyAuthorization } from "../request/only-authorization.ts"
 import { bringsBody, readBody } from "../request/read-body.ts"
 import { fileMedia, readFile } from "../request/read-file.ts"
 import { AddressLimits } from "./address-limits.ts"
@@ -73,7 +74,7 @@ export const dispatchPlatform = ({ planOfPeople, trustedProxy }: PlatformOptions
         progress
       )
     }
-    const caller = yield* callerOf(request, dispatcher.access).pipe(
+    const caller = yield* callerOf(request, dispatcher.access, keyHeader(request)).pipe(
       Effect.catchTag("Unauthorized", (refusal) =>
         Effect.fail(retryAfterS === null ? refusal : new RateLimitExceeded({ reason: ADDRESS, retryAfterS }))
       )
@@ -88,6 +89,12 @@ export const dispatchPlatform = ({ planOfPeople, trustedProxy }: PlatformOptions
     yield* counted.take(counted.limited.row)
     return yield* admitted(dispatcher, { request, response, progress, caller, counted })
   })
+}
+
+/** The key as Anthropic's client sends it, where a request has no Authorization. */
+const keyHeader = (request: Incoming): string | undefined => {
+  const key = request.headers["x-api-key"]
+  return onlyAuthorization(request) ?? (typeof key === "string" ? `Bearer ${key}` : undefined)
 }
 
 /** The limit of those without a valid key. */
@@ -137,8 +144,9 @@ const admitted = Effect.fnUntraced(function* (
   if (row !== null) yield* counted.take(row, endpoint.platform?.cost(body.success) ?? 1)
   const decoded = { ...requested.success, body: body.success, value }
   const use = yield* quotaOf(endpoint, progress.caller, decoded, counted.limited)
+  const own = endpoint.platform?.quota?.byOperation === true ? use : null
   return yield* answerOf(dispatcher, endpoint, decoded, request, response, progress, (run) =>
-    withQuota(use, (reservation) => run({ ...counted.limited, reservation }))
+    withQuota(own === null ? use : null, (reservation) => run({ ...counted.limited, reservation, use: own }))
   )
 })
 

@@ -26,6 +26,7 @@ export const limitedOf = (caller: LimitedCaller, planOfPeople: Plan): Limited =>
     limits,
     row: planRow(subject, limits),
     reservation: null,
+    use: null,
     partition: digest(`flyball partition ${subject}`)
   }
 }

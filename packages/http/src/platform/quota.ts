@@ -2,13 +2,21 @@
  * The quota of a request: reserved before its operation, settled with its effect, returned where there was none. Spec:
  * document 2 section 8; platform section 5.
  */
-import { planQuotas, QuotaExceeded } from "@flyball/contract"
+import { planQuotas } from "@flyball/contract"
 import type { AnyEndpoint, QuotaRow } from "@flyball/contract/http"
-import { type Account, beside, oneUnit, type QuotaReservation, Quotas, type QuotaUse } from "@flyball/core"
-import { formatInstant } from "@flyball/evidence"
+import {
+  type Account,
+  beside,
+  oneUnit,
+  quotaExceeded,
+  type QuotaReservation,
+  Quotas,
+  type QuotaUse
+} from "@flyball/core"
 import { Effect, Exit } from "effect"
 import type { Reply } from "../dispatch.ts"
 import { type AdmittedCaller, scopeOf } from "../request/caller.ts"
+import { receivedBytes } from "../request/read-body.ts"
 
 /** When a reservation lapses that nobody settled: longer than any answer takes. Unit: milliseconds. */
 const RESERVED_MS = 3_600_000
@@ -17,14 +25,19 @@ const RESERVED_MS = 3_600_000
 export const quotaOf = Effect.fnUntraced(function* (
   { platform }: AnyEndpoint,
   caller: AdmittedCaller,
-  { body, query }: { readonly query: unknown; readonly body: unknown },
+  { body, query, value }: { readonly query: unknown; readonly body: unknown; readonly value: unknown },
   { plan }: Account
 ) {
   const row: QuotaRow | null = platform?.quota ?? null
   if (row === null) return null
   const unit = yield* oneUnit(scopeOf(caller), (query as { readonly org_unit?: string }).org_unit)
   const { limit, soft } = planQuotas[plan][row.resource]
-  return { unit, resource: row.resource, amount: row.most(body), limit: soft ? null : limit } satisfies QuotaUse
+  return {
+    unit,
+    resource: row.resource,
+    amount: row.most(body, receivedBytes(value).length),
+    limit: soft ? null : limit
+  } satisfies QuotaUse
 })
 
 /**
@@ -44,7 +57,7 @@ export const withQuota = <E, R>(
           const quotas = yield* Quotas
           // A caller that leaves meanwhile would keep what was reserved until it lapses.
           const reserved = yield* beside(quotas.reserve(use, RESERVED_MS))
-          if (!reserved.reserved) return yield* exceeded(use, reserved.resetS)
+          if (!reserved.reserved) return yield* quotaExceeded(use.resource, reserved.resetS)
           const { reservation } = reserved
           return yield* Effect.onExit(restore(run(reservation)), (exit) =>
             Exit.isSuccess(exit) && exit.value.answer.kind === "stream"
@@ -53,15 +66,3 @@ export const withQuota = <E, R>(
           )
         })
       )
-
-const exceeded = ({ resource }: QuotaUse, resetS: number) =>
-  Effect.map(
-    Effect.clockWith((clock) => clock.currentTimeMillis),
-    (nowMs) => Math.ceil(resetS - nowMs / 1_000)
-  ).pipe(
-    Effect.flatMap((retryAfterS) =>
-      Effect.fail(
-        new QuotaExceeded({ resource, until: formatInstant(resetS * 1_000), retryAfterS: Math.max(1, retryAfterS) })
-      )
-    )
-  )

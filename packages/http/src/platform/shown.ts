@@ -62,7 +62,7 @@ const isFinal = (status: number, code: string): boolean =>
  */
 export const shown = (
   { body, headers, status: given }: Problem,
-  { request, requestId }: { readonly requestId: string; readonly request: Pick<Incoming, "headers"> }
+  { request, requestId }: { readonly requestId: string; readonly request: Pick<Incoming, "headers" | "url"> }
 ): Problem => {
   const problems = Array.isArray(body["detail"]) ? (body["detail"] as ReadonlyArray<DetailItem>) : null
   const status = problems === null ? given : 400
@@ -90,7 +90,33 @@ export const shown = (
           ...more
         }
       }
-    : { status, headers: all, body: { error: { ...more, code, message, type, param, request_id: requestId } } }
+    : isOfMessages(request.url)
+      ? {
+          status,
+          headers: all,
+          body: {
+            type: "error",
+            error: { ...more, code, message, type: messagesType(status), param, request_id: requestId },
+            request_id: requestId
+          }
+        }
+      : { status, headers: all, body: { error: { ...more, code, message, type, param, request_id: requestId } } }
+}
+
+/** Whether a request speaks the form of messages, whose clients read errors of their own form. */
+const isOfMessages = (url = ""): boolean => /^(?:https?:\/\/[^/?]*)?\/v1\/gateway\/(?:v1\/)?messages(?:\?|$)/i.test(url)
+
+/** The type of an error in the form of messages. */
+const messagesType = (status: number): string => {
+  const types: { readonly [status: number]: string } = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    503: "overloaded_error"
+  }
+  return types[status] ?? (status >= 500 ? "api_error" : "invalid_request_error")
 }
 
 /** The place of a problem in words of the caller: `dataset.rows[3].age`; null for the body as a whole. */

@@ -45,6 +45,8 @@ export interface Call<P, Q, B> {
    */
   readonly request: Incoming
   readonly server: ServerFacts
+  /** The JSON value of the body as it came; undefined without one. */
+  readonly value: unknown
   /** The caller as limits count it; null but for the platform API. */
   readonly account: Account | null
   /**

@@ -7,9 +7,13 @@ import { knows } from "./accepts.ts"
 import { type StreamAdmission, streamAdmission, whileAdmitted } from "./admission.ts"
 import type { Call, Services } from "./call.ts"
 import { type AdmittedCaller, askerOf, emailOf, scopeOf, writerOf } from "./caller.ts"
+import { receivedBytes } from "./read-body.ts"
 import { untilDrained } from "./until-drained.ts"
 
-type Lasting = Pick<Call<unknown, unknown, unknown>, "account" | "caller" | "readmit" | "request" | "server" | "signal">
+type Lasting = Pick<
+  Call<unknown, unknown, unknown>,
+  "account" | "caller" | "readmit" | "request" | "server" | "signal" | "value"
+>
 
 /** Makes the caller of a request. Nothing is computed before an operation asks for it. */
 export const operationCaller = (call: Lasting, context: Context.Context<Services>): OperationCaller =>
@@ -75,6 +79,17 @@ class RequestCaller implements OperationCaller {
 
   get account(): OperationCaller["account"] {
     return this.#call.account
+  }
+
+  get received(): OperationCaller["received"] {
+    const { request, value } = this.#call
+    return {
+      body: receivedBytes(value),
+      header: (name) => {
+        const given = request.headers[name]
+        return typeof given === "string" ? given : null
+      }
+    }
   }
 
   get signal(): AbortSignal {

@@ -49,7 +49,10 @@ export const readBody = (
     return Effect.flatMap(
       inSlices(readJsonInSlices(bytes, keepRaw === null ? bounds : { ...bounds, keepRaw })),
       (read) => {
-        if (read.ok) return Effect.succeed(read.value)
+        if (read.ok) {
+          if (typeof read.value === "object" && read.value !== null) sources.set(read.value, bytes)
+          return Effect.succeed(read.value)
+        }
         const { offset, reason } = read
         const msg = `The body is not JSON that can be read: ${says[reason]}`
         return Effect.fail(
@@ -59,6 +62,13 @@ export const readBody = (
     )
   })
 }
+
+/** The bytes that values of bodies were read from. */
+const sources = new WeakMap<object, Uint8Array>()
+
+/** Returns the bytes that the value of a body was read from; none where it was not read here. */
+export const receivedBytes = (value: unknown): Uint8Array =>
+  (typeof value === "object" && value !== null ? sources.get(value) : undefined) ?? new Uint8Array()
 
 const bounds = { maxPlaces: MAX_BODY_VALUES, maxMembers: MAX_BODY_MEMBERS, maxKeptMembers: MAX_FREE_MEMBERS }
 

@@ -8,8 +8,10 @@
  *
  * - Spec: document 1 section 6. What is denied, ports and time limits are gaps: decision 0020.
  */
+import type { IncomingMessage } from "node:http"
 import {
   type AgentCalled,
+  type AgentStream,
   type Attempted,
   Egress,
   type EgressApi,
@@ -174,7 +176,7 @@ const sent = (request: Outgoing, way: Way) =>
       })
       return Effect.sync(end)
     }).pipe(
-      Effect.flatMap(({ retryAfter, ...posted }) => {
+      Effect.flatMap(({ retryAfter, stream: _, ...posted }) => {
         const durationMs = Math.round(performance.now() - startedAt)
         return retryAfter === null
           ? Effect.succeed({ ...posted, durationMs, retryAfterMs: null })
@@ -208,15 +210,55 @@ const egressOver = (rules: UrlRules, way: Way): EgressApi => ({
       sent({ ...request, totalMs: timeoutMs, reading: { keepBytes: maxBytes, maxBytes, withinMs: timeoutMs } }, way),
       (called): AgentCalled => called
     ),
+  stream: ({ idleMs, timeoutMs, ...request }) =>
+    Effect.callback<AgentStream>((resume) => {
+      const end = attempt({ ...request, totalMs: timeoutMs, reading: null }, way, {
+        done: ({ errorCode, statusCode, stream }) =>
+          resume(
+            Effect.succeed({
+              statusCode,
+              errorCode,
+              headers: stream === undefined ? {} : (stream.headers as AgentStream["headers"]),
+              body: stream === undefined ? noBody() : piecesOf(stream, idleMs),
+              abort: () => {
+                stream?.destroy()
+                end()
+              }
+            })
+          ),
+        crashed: (defect) => resume(Effect.die(defect))
+      })
+      return Effect.sync(end)
+    }),
   urlProblem: urlProblemUnder(rules),
   headersProblem
 })
+
+async function* noBody(): AsyncGenerator<Uint8Array> {}
+
+/** The pieces of a body as they come. */
+async function* piecesOf(stream: IncomingMessage, idleMs: number): AsyncGenerator<Uint8Array> {
+  const wait = () => setTimeout(() => stream.destroy(new Error("nothing came for too long")), idleMs)
+  let timer = wait()
+  try {
+    for await (const piece of stream) {
+      // A slow reader is not the sender's fault.
+      clearTimeout(timer)
+      yield piece as Uint8Array
+      timer = wait()
+    }
+    if (!stream.complete) throw new Error("the answer was cut")
+  } finally {
+    clearTimeout(timer)
+  }
+}
 
 /** A request, how long it may take until its headers are there, and how far its answer is read. */
 interface Outgoing extends OutgoingRequest {
   readonly method: string
   readonly totalMs: number
-  readonly reading: Reading
+  /** Null: the caller reads. */
+  readonly reading: Reading | null
 }
 
 /** Callbacks of an attempt; one of them is called, once. */

@@ -16,6 +16,8 @@ export interface Posted {
   /** Whether it has more bytes than are read. */
   readonly isTooLarge: boolean
   readonly retryAfter: string | null
+  /** The answer, whose body nobody has read; only where the reading is by its caller. */
+  readonly stream?: http.IncomingMessage
 }
 
 /** A request to send. */
@@ -27,7 +29,8 @@ export interface Post {
   readonly body: Uint8Array
   /** Unit: milliseconds until the status and headers must be there. */
   readonly headersWithinMs: number
-  readonly reading: Reading
+  /** Null: the caller reads. */
+  readonly reading: Reading | null
 }
 
 /** How far an answer's body is read. What comes later is dropped with its connection. */
@@ -99,6 +102,8 @@ export const post = (request: Post, agents: PinnedAgents, done: (posted: Posted)
     const statusCode = response.statusCode ?? 0
     const { "keep-alive": kept, "retry-after": retryAfter = null } = response.headers
     if (closesAtOnce(kept)) sent.shouldKeepAlive = false
+    if (reading === null)
+      return finish({ ...unread, statusCode, errorCode: errorOfStatus(statusCode), retryAfter, stream: response })
     readBody(response, reading, (read) =>
       finish({ statusCode, errorCode: errorOfStatus(statusCode), ...read, retryAfter })
     )
@@ -113,6 +118,8 @@ export const post = (request: Post, agents: PinnedAgents, done: (posted: Posted)
     sent.destroy()
   }
 }
+
+const unread = { body: new Uint8Array(), isComplete: false, isTooLarge: false }
 
 /** As RFC 9110 section 7.2 has it: the port only where it is not the usual one, IPv6 in brackets. */
 const hostHeader = ({ host, isTls, port }: Target): string => {

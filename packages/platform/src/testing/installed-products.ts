@@ -1,10 +1,21 @@
 /** Products that answer every row of gateway, documents and fleet, for tests of what stands before them. */
 import { documents, fleet, gateway, type ReceivedFile } from "@flyball/contract/http"
-import { type Capability, defineModule } from "@flyball/core"
+import { beside, type Capability, defineModule, type OperationCaller, quotaExceeded, Quotas } from "@flyball/core"
 import { Effect, Layer } from "effect"
 
 const created_at = "1970-01-01T00:00:00Z"
-const completion = ({ body: { model } }: { readonly body: { readonly model: string } }) => Effect.succeed({ model })
+/** Uses what it may use. */
+const completion = Effect.fnUntraced(function* (
+  { body: { model } }: { readonly body: { readonly model: string } },
+  { account }: OperationCaller
+) {
+  const quotas = yield* Quotas
+  const reserved = yield* beside(quotas.reserve(account!.use!, 60_000))
+  if (!reserved.reserved) return yield* quotaExceeded("tokens", reserved.resetS)
+  yield* Effect.orDie(beside(quotas.settle(reserved.reservation, reserved.reservation.amount)))
+  const body = new TextEncoder().encode(JSON.stringify({ model }))
+  return { status: 200, media: "application/json", headers: {}, body }
+})
 
 /** A capability with the three products. `extract` sees each document while its request has no answer. */
 export const installedProducts = (
@@ -15,7 +26,7 @@ export const installedProducts = (
     defineModule({
       name: "gateway",
       rows: gateway,
-      operations: { chat: completion, messages: completion, responses: completion },
+      operations: { chat: completion, messages: completion, responses: completion, sdkMessages: completion },
       layer: Layer.empty
     }),
     defineModule({

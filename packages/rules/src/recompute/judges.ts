@@ -17,6 +17,7 @@ import { ExecutionJudge } from "./checks/executions.ts"
 import { EvaluationJudge } from "./checks/evaluation.ts"
 import { ExpectedJudge } from "./checks/expected.ts"
 import { judgeScreen } from "./checks/fairness.ts"
+import { GatewayJudge } from "./checks/gateway.ts"
 import { KeyTimes } from "./checks/key-times.ts"
 import { HighlyReached, judgeChannel, judgeEpoch, judgeRelease } from "./checks/kill.ts"
 import { judgeLifecycle } from "./checks/lifecycle.ts"
@@ -93,6 +94,7 @@ export const judgesOf = (
   const decisions = new KeptDecisions()
   const executions = new ExecutionJudge(sha256, fromGenesis)
   const alerts = new AlertJudge(fromGenesis)
+  const gateway = new GatewayJudge(fromGenesis)
   const [drills, ends, highlyReached, keys] = [new DrillJudge(), new Ends(), new HighlyReached(), new KeyTimes()]
   const [steps, writers] = [new Steps(), new Writers()]
   let known: References | null = null
@@ -183,6 +185,9 @@ export const judgesOf = (
     ),
     here("analysis", kinds("analysis."), ({ record }) => judgeAnalysis(record, sha256)),
     everywhere("alert", kinds("monitor.changed", "alert."), ({ atMs, record }) => alerts.take(record, atMs)),
+    everywhere("gateway", kinds("model.", "evaluation.made", "decision.witnessed"), ({ record }) =>
+      gateway.take(record)
+    ),
     everywhere(
       "drift",
       kinds("breaker.armed", "breaker.changed", "decision.", "drift.alarmed", "response_policy.changed"),

@@ -23,7 +23,6 @@ export const isRecomputed = (kind: string): boolean =>
 const ofNoJudge: ReadonlySet<string> = new Set([
   "evidence.exported",
   "mapping.changed",
-  "model.updated",
   "webhook.changed",
   "webhook.created",
   "webhook.revoked"

@@ -10,7 +10,16 @@
 export type WriterRule = "person" | "key" | "platform" | "breaker" | `policy:${string}` | `system:${string}`
 
 /** `system:` names under which the service itself writes. No host may take one. Spec: decision 0068. */
-export const serviceWriters = ["system:channel", "system:drill", "system:kill", "system:migration"] as const
+export const serviceWriters = [
+  "system:channel",
+  "system:drill",
+  "system:gateway",
+  "system:kill",
+  "system:migration"
+] as const
+
+/** The gateway of this service: it witnesses what it passed on. Spec: platform section 8. */
+export const GATEWAY_WRITER = "system:gateway"
 
 const person = ["person"] as const
 const caller = ["person", "key"] as const
@@ -32,7 +41,7 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
   "agent.provenance_added": person,
   "model.registered": person,
   "model.updated": person,
-  "decision.witnessed": actor,
+  "decision.witnessed": [...actor, GATEWAY_WRITER],
   "decision.settled": actor,
   "capture.gap": caller,
   "instance.ended": caller,

@@ -1,17 +1,40 @@
 /** The endpoints of the gateway. Spec: document 2 section 8, "gateway"; api.md "Document 2". */
+import { BATCH_LIMIT_BYTES } from "../../foundation/limits.ts"
 import { ChatCompletionCreate, Completion, MessageCreate, PayingUnit, ResponseCreate } from "../../platform/products.ts"
 import { platformAccess } from "../access.ts"
-import { endpoint, json, jsonBody, queryOf } from "../endpoint.ts"
+import { endpoint, jsonBody, passed, queryOf } from "../endpoint.ts"
 
-/** Tokens that are reserved where a request does not say how many it may take. */
+/** Tokens of an answer that are reserved where a request does not say how many it may take. */
 const MOST_TOKENS = 4_096
+/** Most tokens of a request that are reserved: no model takes more at once. */
+const MOST_INPUT = 200_000
+/** Bytes of a request that are about one token. */
+export const BYTES_PER_TOKEN = 4
+
+interface Bounded {
+  readonly max_tokens?: number | null
+  readonly max_completion_tokens?: number | null
+  readonly max_output_tokens?: number | null
+  readonly n?: number | null
+}
+
+/** Tokens that a request takes, by its bytes: what counts until the upstream says it. */
+export const inputEstimate = (bytes: number): number => Math.min(MOST_INPUT, Math.ceil(bytes / BYTES_PER_TOKEN))
 
 const row = {
   method: "POST",
   access: platformAccess("gateway:write"),
   query: queryOf(PayingUnit),
-  success: json(200, Completion),
-  refusals: ["ModuleNotInstalled"]
+  success: passed(Completion),
+  refusals: [
+    "ModuleNotInstalled",
+    "AgentNotFound",
+    "GatewayHalted",
+    "ModelNotServed",
+    "QuotaExceeded",
+    "RateLimitExceeded",
+    "UpstreamFailed"
+  ]
 } as const
 const platform = {
   module: "gateway",
@@ -19,9 +42,18 @@ const platform = {
   idempotent: ({ stream }: { readonly stream?: boolean | null }) => stream !== true,
   quota: {
     resource: "tokens",
-    most: (body: { readonly max_tokens?: number | null; readonly max_output_tokens?: number | null }) =>
-      body.max_tokens ?? body.max_output_tokens ?? MOST_TOKENS
+    byOperation: true,
+    most: (body: Bounded, bytes: number) =>
+      inputEstimate(bytes) +
+      (body.max_completion_tokens ?? body.max_tokens ?? body.max_output_tokens ?? MOST_TOKENS) * (body.n ?? 1)
   }
+} as const
+const large = { limitBytes: BATCH_LIMIT_BYTES }
+
+const messages = {
+  ...row,
+  platform,
+  body: jsonBody(MessageCreate, large)
 } as const
 
 /** Endpoints of the gateway: the three forms that clients speak. Spec: document 2 section 8, "gateway". */
@@ -32,7 +64,7 @@ export const gateway = {
     path: "/v1/gateway/chat/completions",
     summary: "Completes a chat by a governed model.",
     platform,
-    body: jsonBody(ChatCompletionCreate)
+    body: jsonBody(ChatCompletionCreate, large)
   }),
   responses: endpoint({
     ...row,
@@ -40,14 +72,19 @@ export const gateway = {
     path: "/v1/gateway/responses",
     summary: "Creates a response by a governed model.",
     platform,
-    body: jsonBody(ResponseCreate)
+    body: jsonBody(ResponseCreate, large)
   }),
   messages: endpoint({
-    ...row,
+    ...messages,
     id: "gateway.messages",
     path: "/v1/gateway/messages",
-    summary: "Creates a message by a governed model.",
-    platform,
-    body: jsonBody(MessageCreate)
+    summary: "Creates a message by a governed model."
+  }),
+  /** Where Anthropic's client sends it below the base URL of the other two. */
+  sdkMessages: endpoint({
+    ...messages,
+    id: "gateway.sdk_messages",
+    path: "/v1/gateway/v1/messages",
+    summary: "Creates a message by a governed model, below a base URL to which a client adds `/v1`."
   })
 } as const

@@ -189,6 +189,7 @@ class HostCaller implements OperationCaller {
   readonly asker: string
   readonly knows = () => false
   readonly account = null
+  readonly received = null
   readonly #signal: AbortSignal | null
 
   constructor(writer: Writer, options: Options) {

@@ -28,6 +28,7 @@ import {
   isId
 } from "@flyball/contract"
 import { readRecord } from "@flyball/evidence"
+import { GATEWAY_WRITER } from "@flyball/rules"
 import { Context, Effect, Layer, Result } from "effect"
 import { INGEST_KEYS, storedKey } from "../../registry/ingest-keys/document.ts"
 import { AGENTS, storedAgent, type StoredAgent } from "../../registry/agents/document.ts"
@@ -39,7 +40,7 @@ import { settleMeters } from "../evaluations/meter-changes.ts"
 import { inSlices } from "../../foundation/in-slices.ts"
 import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
 import type { StorageConflict } from "../../storage/faults.ts"
-import { type CommitReceipt, type ReadFault, Storage } from "../../storage/port.ts"
+import { type ChangeSet, type CommitReceipt, type ReadFault, Storage } from "../../storage/port.ts"
 import { isIngestKey, type Writer } from "../../foundation/writer.ts"
 import { decisionFinder } from "./find-decision.ts"
 import { decisionReads } from "./list-decisions.ts"
@@ -61,13 +62,15 @@ const gaps = counter("flyball_capture_gaps_total", "Reports that decisions were 
 export interface CaptureApi {
   /**
    * Witnesses 1 to 1,000 decisions. The same `client_ref` with the same content answers the first receipt. `capture:
-   * mediated` is refused unless an ingest key of a gateway writes.
+   * mediated` is refused unless the gateway or an ingest key of one writes. `commit`: commits the change in place of
+   * the store, with what belongs to it.
    */
   readonly witness: (
     agentId: string,
     decisions: ReadonlyArray<DecisionIn>,
     writer: Writer,
-    scope?: Scope
+    scope?: Scope,
+    commit?: (change: ChangeSet) => Effect.Effect<CommitReceipt, StorageConflict | ReadFault>
   ) => Effect.Effect<
     ReceiptsOut,
     AgentNotFound | CaptureNotMediated | ClientRefReused | DecisionTooLarge | InvalidInput | ReadFault
@@ -174,7 +177,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
         writer: Writer
       ): Effect.Effect<void, CaptureNotMediated | ReadFault> => {
         const indexes = decisions.flatMap(({ capture }, index) => (capture === "mediated" ? [index] : []))
-        if (indexes.length === 0) return Effect.void
+        if (indexes.length === 0 || writer.id === GATEWAY_WRITER) return Effect.void
         const refused = Effect.fail(new CaptureNotMediated({ indexes }))
         return isIngestKey(writer)
           ? Effect.flatMap(storage.get(INGEST_KEYS, writer.id), (document) =>
@@ -183,7 +186,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
           : refused
       }
 
-      const witness: CaptureApi["witness"] = (agentId, decisions, writer, scope = everyUnit) =>
+      const witness: CaptureApi["witness"] = (agentId, decisions, writer, scope = everyUnit, commit = storage.commit) =>
         commitWithRetry(
           storage,
           agentInScope(agentId, scope).pipe(
@@ -193,7 +196,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
             Effect.flatMap((agent) => inSlices(planWitness(crypto, { agent, decisions, writer }))),
             Effect.flatMap(
               (plan): Effect.Effect<CommitReceipt, DecisionTooLarge | InvalidInput | StorageConflict | ReadFault> =>
-                Result.isFailure(plan) ? Effect.fail(plan.failure) : storage.commit(plan.success)
+                Result.isFailure(plan) ? Effect.fail(plan.failure) : commit(plan.success)
             ),
             Effect.mapError((fault) => {
               if (fault._tag !== "StorageConflict") return fault
