@@ -1,6 +1,6 @@
 /** The largest difference of shares between groups, and how often chance alone makes one as large. */
-import { type Generator32 } from "./generator.ts"
-import { hypergeometric, logFactorials } from "./hypergeometric.ts"
+import type { Generator32 } from "./generator.ts"
+import { hypergeometric, type LogFactorials } from "./hypergeometric.ts"
 import type { Share } from "./intervals.ts"
 
 /** The largest difference of any stratum: that of the groups at `high` and `low`. */
@@ -43,20 +43,21 @@ const PER_SLICE = 400
  * Counts the random tables whose {@link largestGap} is at least that of these. A table deals the passes of each stratum
  * anew to its groups: what a shuffle of the groups among the trials does, at a cost that does not grow with these.
  *
+ * - Shape: `logs` up to the trials of a stratum.
  * - Formula: `p = (1 + count) / (permutations + 1)`: valid for every number of trials and groups, ties included.
  * - Source: Phipson and Smyth, 2010.
  */
 export function* gapsAsLarge(
   strata: ReadonlyArray<ReadonlyArray<Share>>,
   permutations: number,
-  random: Generator32
+  random: Generator32,
+  logs: LogFactorials
 ): Generator<void, number, void> {
   const seen = Math.round(GAP_STEPS * (largestGap(strata)?.value ?? 0))
   const margins = strata.map((groups) => ({
     all: groups.reduce((sum, { trials }) => sum + trials, 0),
     marked: groups.reduce((sum, { passed }) => sum + passed, 0)
   }))
-  const logs = logFactorials(Math.max(0, ...margins.map(({ all }) => all)))
   const drawn = strata.map((groups) => groups.map(({ trials }) => ({ passed: 0, trials })))
   let count = 0
   for (let at = 0; at < permutations; at++) {
@@ -82,7 +83,7 @@ export interface GroupColumn {
 }
 
 /** Sums of one table that rows are counted into: some KiB, so that it stays in the cache. */
-const MAX_CELLS = 1_024
+const MAX_CELLS = 4_096
 
 /**
  * Counts for each column the shuffles of `values` among the rows under which the largest difference between the means

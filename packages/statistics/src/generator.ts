@@ -37,22 +37,41 @@ export const generator = (seed: Uint8Array): Generator32 => {
     return result
   }
   const below = (n: number): number => {
-    const end = 2 ** 32 - (2 ** 32 % n)
     for (;;) {
       const drawn = next()
-      if (drawn < end) return drawn % n
+      // What is left over is fewer than n: most draws need no division of large numbers.
+      if (drawn < 2 ** 32 - n) return drawn % (n >>> 0)
+      if (drawn < 2 ** 32 - (2 ** 32 % n)) return drawn % n
     }
   }
   return {
     next,
     below,
     shuffle: (items) => {
+      // `below`, with the state in variables of this loop: large shuffles are most of the work of a test.
+      let [w, x, y, z] = [a, b, c, d]
       for (let last = items.length - 1; last > 0; last--) {
-        const other = below(last + 1)
+        let other = 0
+        for (;;) {
+          const drawn = Math.imul(rotated(Math.imul(x, 5), 7), 9) >>> 0
+          const shifted = x << 9
+          y ^= w
+          z ^= x
+          x ^= y
+          w ^= z
+          y ^= shifted
+          z = rotated(z, 11)
+          other = drawn % ((last + 1) >>> 0)
+          if (drawn - other <= 2 ** 32 - (last + 1)) break
+        }
         const item = items[last]!
         items[last] = items[other]!
         items[other] = item
       }
+      a = w
+      b = x
+      c = y
+      d = z
     }
   }
 }

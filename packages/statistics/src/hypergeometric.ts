@@ -8,9 +8,12 @@ export interface LogFactorials {
 }
 
 /** Makes the logarithms of 0! to `most`!. Sums and products alone, so that everybody gets the same digits. */
-export const logFactorials = (most: number): LogFactorials => {
+export function* logFactorials(most: number): Generator<void, LogFactorials, void> {
   const table = new Float64Array(most + 1)
-  for (let n = 2; n <= most; n++) table[n] = table[n - 1]! + ln(n)
+  for (let n = 2; n <= most; n++) {
+    table[n] = table[n - 1]! + ln(n)
+    if (n % 20_000 === 0) yield
+  }
   return { of: (n) => table[n]! }
 }
 

@@ -4,7 +4,7 @@ export { jensenShannon, stabilityIndex } from "./distances.ts"
 export { choose, decimalOf, fisherTest, isAtMost, MAX_TRIALS, type Probability, signTest } from "./exact.ts"
 export { type Gap, gapsAsLarge, type GroupColumn, largestGap, meanGapsAsLarge } from "./gaps.ts"
 export { generator, type Generator32, SEED_BYTES } from "./generator.ts"
-export { hypergeometric, logFactorials } from "./hypergeometric.ts"
+export { hypergeometric, logFactorials, type LogFactorials } from "./hypergeometric.ts"
 export {
   clopperPearson,
   type Cluster,

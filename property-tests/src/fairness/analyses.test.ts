@@ -13,6 +13,7 @@ import {
   systemHost
 } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
+import { canonicalize, fromUtf8 } from "@flyball/evidence"
 import type { ReplayRecord } from "@flyball/rules"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -243,6 +244,12 @@ describe("an analysis", () => {
       yield* analyze(scored)
       yield* analyze({ ...scored, rows: unfair.filter(({ sex }) => sex === "f") })
       assert.deepStrictEqual(yield* findings(), [])
+      const parts = (yield* recorded).flatMap(({ parts }) => [parts.get("dataset")])
+      for (const part of parts)
+        if (part?.state === "present") {
+          const text = fromUtf8(part.bytes)!
+          assert.strictEqual(canonicalize(JSON.parse(text)), text)
+        }
       const storage = yield* Storage
       const times = new Map((yield* storage.records({ limit: 1_000 })).map(({ atMs, seq }) => [seq, atMs]))
       const history = (yield* recorded).map((record): Timed => ({ record, atMs: times.get(record.seq)! }))

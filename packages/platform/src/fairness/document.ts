@@ -228,7 +228,7 @@ const holm = (ps: ReadonlyArray<number>): ReadonlyMap<number, number> => {
   const adjusted = new Map<number, number>()
   let floor = 0
   for (const [at, p] of ps.toSorted((a, b) => a - b).entries()) {
-    floor = Math.max(floor, Math.min(1, (ps.length - at) * p))
+    floor = Math.max(floor, Math.min(1, Math.round((ps.length - at) * p * PPM) / PPM))
     if (!adjusted.has(p)) adjusted.set(p, floor)
   }
   return adjusted

@@ -4,15 +4,15 @@
  */
 import type { AnalysedAttribute, AnalysedGroup, AnalysedMetric, FairnessReport, GroupRate } from "@flyball/contract"
 
-/** Groups that have a row of their own: what fits two pages of print. */
-const MAX_ROWS = 36
+/** Groups that have a row of their own: what fits two pages of print beside the metrics of so many columns. */
+const rowsBeside = (columns: number): number => Math.min(36, 48 - 3 * columns)
 /** Characters of a name. */
-const MAX_NAME = 40
+const MAX_NAME = 30
 
 /** Writes the page. */
 export const reportPage = (of: FairnessReport): string => {
   const { attributes, dataset_digest: digest, permutations, rows, tolerance } = of.report
-  let room = MAX_ROWS
+  let room = rowsBeside(attributes.length)
   const shown = attributes.flatMap((attribute) => {
     const isShown = attribute.groups.length <= room
     if (isShown) room -= attribute.groups.length
@@ -66,8 +66,8 @@ const verdicts = {
 const summaryRows = (attribute: AnalysedAttribute, at: number): ReadonlyArray<string> => {
   const { four_fifths: fifths, groups, metrics } = attribute
   const name = nameOf(attribute, at)
-  const place = (of: number | null): string => (of === null ? "" : groupName(groups[of]!, of))
-  const rate = (of: number): string => `${place(of)} <small>${counted(groups[of]!.selection_rate)}</small>`
+  const place = (of: number, rate: RateName): string =>
+    `${groupName(groups[of]!, of)} <small>${counted(groups[of]![rate])}</small>`
   const { base, group, ratio, violated } = fifths
   return [
     ...metrics.map((metric) => metricRow(name, metric, place)),
@@ -78,7 +78,7 @@ const summaryRows = (attribute: AnalysedAttribute, at: number): ReadonlyArray<st
           "Four fifths (ratio)",
           decimal(ratio),
           bounds(fifths.ci95),
-          `${rate(group)} to ${rate(base)}`,
+          `${place(group, "selection_rate")} to ${place(base, "selection_rate")}`,
           "",
           "",
           (violated === true ? "<b class=bad>below 4/5</b>, " : "not below 4/5, ") + verdicts[fifths.verdict!]
@@ -86,19 +86,24 @@ const summaryRows = (attribute: AnalysedAttribute, at: number): ReadonlyArray<st
   ]
 }
 
-const metricRow = (name: string, metric: AnalysedMetric, place: (of: number | null) => string): string => {
+const metricRow = (
+  name: string,
+  { ci95, high, incomplete, low, rate, verdict, ...metric }: AnalysedMetric,
+  place: (of: number, rate: RateName) => string
+): string => {
   const title = metricTitles[metric.name]
-  if (metric.value === null || metric.verdict === null) return undefinedRow(name, title, metric.undefined_reason)
-  const between = `${text((metric.rate ?? "").replace("_", " "))}: ${place(metric.high)} over ${place(metric.low)}`
+  if (rate === null || high === null || low === null) return undefinedRow(name, title, metric.undefined_reason)
+  const of = rate as RateName
+  const between = `${text(rate.replace("_", " "))}: ${place(high, of)} over ${place(low, of)}`
   return row(
     name,
     title,
     decimal(metric.value),
-    bounds(metric.ci95),
-    between + (metric.incomplete ? " <small>(a group has none)</small>" : ""),
+    bounds(ci95),
+    between + (incomplete ? " <small>(a group has none)</small>" : ""),
     decimal(metric.p),
     decimal(metric.p_adjusted),
-    verdicts[metric.verdict]
+    verdicts[verdict!]
   )
 }
 
@@ -106,6 +111,8 @@ const row = (...cells: ReadonlyArray<string>): string => `<tr><td>${cells.join("
 
 const undefinedRow = (name: string, title: string, reason: string | null): string =>
   row(name, title, "none", "", text((reason ?? "").replaceAll("_", " ")), "", "", "")
+
+type RateName = (typeof rates)[number][0]
 
 const rates = [
   ["selection_rate", "Selected", "#356"],
@@ -117,7 +124,7 @@ const rates = [
 ] as const
 
 const detail = (attribute: AnalysedAttribute, at: number): string => {
-  const heads = ["Group", "Rows", ...rates.map(([, title]) => title), "0 … 1"]
+  const heads = ["Group", "Rows", ...rates.map(([, title]) => title), "Selected, TPR, FPR: 0 to 1"]
   const rows = attribute.groups.map((group, place) =>
     row(
       groupName(group, place),

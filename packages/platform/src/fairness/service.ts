@@ -127,7 +127,7 @@ export class FairnessAnalyses extends Context.Service<FairnessAnalyses, Fairness
         const { columns: _columns, rows: _rows, ...of } = input.dataset
         const coded = yield* inSlices(codeDataSet(input.dataset as never))
         if ("msg" in coded) return yield* refusedData(coded)
-        const bytes = dataSetBytes(coded.set)
+        const bytes = yield* inSlices(dataSetBytes(coded.set))
         const question: Question = { ...coded, of, bytes }
         const id = yield* newId("anl")
         const { ms: createdAtMs } = yield* storage.asOf

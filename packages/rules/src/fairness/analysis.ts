@@ -9,6 +9,7 @@ import {
   generator,
   type Generator32,
   type Interval,
+  logFactorials,
   meanGapsAsLarge,
   type Share,
   shareDifference,
@@ -189,6 +190,8 @@ export function* analyse(
   sha256: Crypto["sha256"]
 ): Slices<Analysed> {
   const tolerance = tolerancePpm / PPM
+  const rowsOf = ({ groups }: AttributeCounts): number => groups.reduce((sum, { n }) => sum + n, 0)
+  const logs = yield* logFactorials(Math.max(0, ...attributes.map(rowsOf)))
   const scored = yield* ofScores(attributes, set, permutations, seeded(sha256, digest, "scores"))
   const found: Array<AttributeBody> = []
   for (const [at, attribute] of attributes.entries()) {
@@ -198,7 +201,7 @@ export function* analyse(
       const count =
         difference.rate === "calibration"
           ? (scored?.[at] ?? 0)
-          : yield* gapsAsLarge(sharesOf(name, attribute), permutations, seeded(sha256, digest, `${at} ${name}`))
+          : yield* gapsAsLarge(sharesOf(name, attribute), permutations, seeded(sha256, digest, `${at} ${name}`), logs)
       return { as_extreme: count, verdict: difference.verdict(tolerance, pOf(count, permutations)) }
     }
     const rates = compareGroups(attribute.groups.map((group) => ({ passed: group.selected, trials: group.n })))
@@ -234,13 +237,19 @@ function* ofScores(
 ): Slices<ReadonlyArray<number> | null> {
   if (set === null || set.label === null || set.score === null) return null
   const { label, score } = set
-  const rows = Uint32Array.from({ length: set.rows }, (_, row) => row).filter((row) => label[row] !== 2)
-  const columns = set.protected.map((codes, at) => ({
-    codes: Uint8Array.from(rows, (row) => codes[row]!),
-    sizes: attributes[at]!.groups.map(({ fn = 0, fp = 0, tn = 0, tp = 0 }) => fn + fp + tn + tp)
-  }))
-  // From 0 on: the differences of means stay what they are.
-  const values = Uint32Array.from(rows, (row) => label[row]! * PPM - score[row]! + PPM)
+  const sizes = attributes.map(({ groups }) => groups.map(({ fn = 0, fp = 0, tn = 0, tp = 0 }) => fn + fp + tn + tp))
+  const labelled = label.reduce((sum, one) => (one === 2 ? sum : sum + 1), 0)
+  const values = new Uint32Array(labelled)
+  const columns = sizes.map((of) => ({ codes: new Uint8Array(labelled), sizes: of }))
+  for (let row = 0, at = 0; row < set.rows; row++) {
+    if (label[row] === 2) continue
+    // From 0 on: the differences of means stay what they are.
+    values[at] = label[row]! * PPM - score[row]! + PPM
+    for (let column = 0; column < columns.length; column++) columns[column]!.codes[at] = set.protected[column]![row]!
+    at++
+    if (row % 10_000 === 9_999) yield
+  }
+  yield
   return yield* meanGapsAsLarge(values, columns, permutations, random)
 }
 

@@ -2,7 +2,7 @@
  * Reads the data set of an analysis, codes it for the part of a record, and counts it. Service and verifier run it.
  * Spec: api.md "Document 2", POST /fairness/analyze; decision 0077.
  */
-import { canonicalBytes, fromUtf8, type Slices, utf8 } from "@flyball/evidence"
+import { fromUtf8, type Slices, utf8 } from "@flyball/evidence"
 import { partMembers } from "../records/part-json.ts"
 import type { Json, PartContent } from "../records/record.ts"
 import { MAX_GROUPS } from "./group-rates.ts"
@@ -185,25 +185,35 @@ const LABELS = "01-"
 const GROUPS = "-0123456789abcdefghij"
 const SCORE_DIGITS = 7
 
-/** The bytes of the part `dataset`: a text for each column. Its digest names the data set. */
-export const dataSetBytes = ({ label, prediction, protected: columns, rows, score }: DataSet): Uint8Array =>
-  canonicalBytes({
-    ...(label === null ? {} : { label: lettersOf(label, LABELS) }),
-    prediction: lettersOf(prediction, LABELS),
-    protected: columns.map((column) => lettersOf(column, GROUPS)),
-    rows,
-    ...(score === null ? {} : { score: digitsOf(score) })
-  })
+/**
+ * The bytes of the part `dataset`: a text for each column, in the canonical form, which needs no escapes here. Their
+ * digest names the data set.
+ */
+export function* dataSetBytes({ label, prediction, protected: columns, rows, score }: DataSet): Slices<Uint8Array> {
+  const texts: Array<string> = []
+  for (const column of columns) {
+    texts.push(`"${lettersOf(column, GROUPS)}"`)
+    yield
+  }
+  const truth = label === null ? "" : `"label":"${lettersOf(label, LABELS)}",`
+  const digits = score === null ? "" : `,"score":"${digitsOf(score)}"`
+  yield
+  const predicted = lettersOf(prediction, LABELS)
+  return utf8(`{${truth}"prediction":"${predicted}","protected":[${texts.join(",")}],"rows":${rows}${digits}}`)
+}
 
 const lettersOf = (codes: Uint8Array, letters: string): string =>
   fromUtf8(codes.map((code) => letters.charCodeAt(code)))!
 
 const digitsOf = (scores: Uint32Array): string => {
   const bytes = new Uint8Array(scores.length * SCORE_DIGITS)
-  scores.forEach((score, row) => {
-    for (let at = SCORE_DIGITS - 1, rest = score; at >= 0; at--, rest = Math.floor(rest / 10))
-      bytes[row * SCORE_DIGITS + at] = 48 + (rest % 10)
-  })
+  for (let row = 0; row < scores.length; row++) {
+    let rest = scores[row]!
+    for (let at = (row + 1) * SCORE_DIGITS - 1; at >= row * SCORE_DIGITS; at--) {
+      bytes[at] = 48 + (rest % 10)
+      rest = (rest / 10) | 0
+    }
+  }
   return fromUtf8(bytes)!
 }
 
