@@ -13,6 +13,7 @@ import { lineOf, type WitnessLine } from "./ledger.ts"
 import { reviewActs } from "./review-acts.ts"
 import { screenActs } from "./screen-acts.ts"
 import { standingActs } from "./standing-acts.ts"
+import { toolActs } from "./tool-acts.ts"
 import { webhookActs } from "./webhook-acts.ts"
 
 /** Collection of the announcements: documents that come with an event, for the outbox. No record tells of them. */
@@ -315,7 +316,8 @@ export const acts = {
   ...standingActs,
   ...platformActs,
   ...screenActs,
-  ...flowActs
+  ...flowActs,
+  ...toolActs
 }
 
 /** The name of an act. */

@@ -8,14 +8,14 @@ import {
   type RecordDraft,
   WEBHOOKS
 } from "@flyball/core/storage"
-import { BREAKERS, KILL_ACTIVATIONS, KILL_EPOCH } from "../../../packages/rules/src/index.ts"
+import { BREAKERS, KILL_ACTIVATIONS, KILL_EPOCH, MCP_SERVERS } from "../../../packages/rules/src/index.ts"
 import { planRelease } from "../../../packages/core/src/verdicts/breakers/plan-breaker.ts"
 import { storedBreaker } from "../../../packages/core/src/verdicts/breakers/stored-breaker.ts"
 import { Effect, Result } from "effect"
 import { brokenReviews } from "./broken-reviews.ts"
 import { brokenStops } from "./broken-stops.ts"
 import { type BrokenWorld, withCommit, withStorage } from "./broken-world.ts"
-import { brokenOften, crowded, flowing, keyed, lightly, screened, stoppedOften } from "./options.ts"
+import { brokenOften, crowded, flowing, keyed, listed, lightly, screened, stoppedOften } from "./options.ts"
 
 /** A store whose outbox does something else. */
 const withOutbox = (change: (outbox: OutboxApi) => Partial<OutboxApi>) =>
@@ -104,6 +104,16 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
       withStorage(({ once }) => ({
         once: (scope, keys) => (scope === "settle" ? Effect.succeed([]) : once(scope, keys))
       }))
+  },
+  {
+    what: "a store that forgets which list was approved",
+    foundBy: "tools",
+    says: /an approved list opened a finding/,
+    options: listed,
+    ports: () =>
+      withCommit("mcp.pinned", (storage, change) =>
+        storage.commit({ ...change, puts: (change.puts ?? []).filter(({ collection }) => collection !== MCP_SERVERS) })
+      )
   },
   {
     what: "a store that turns an answer round",

@@ -186,6 +186,10 @@ export class Ledger {
   readonly standingLists: Array<StandingListLine> = []
   /** Ids of fairness screens that were acknowledged. */
   readonly screens: Array<string> = []
+  /** Lists of tools, by the address of their server. */
+  readonly toolLists = new Map<string, TriedLine & { serverId: string }>()
+  /** By finding: the resolution that was acknowledged. */
+  readonly resolvedFindings = new Map<string, "approved" | "rejected">()
   /** The workflow of the run, once one is acknowledged. */
   workflow: string | null = null
   /** Executions, by client and turn. */

@@ -164,6 +164,13 @@ export const screened = (options: SimulationOptions): SimulationOptions => ({
   acts: ["govern", "evaluate", "apply", "apply", "apply", "settle", "settle", "screen"]
 })
 
+/** Three hosts that come and go while servers change their tools, and people resolve the findings. */
+export const listed = (options: SimulationOptions): SimulationOptions => ({
+  ...stopped(options),
+  actsPerClient: 16,
+  acts: ["listTools", "listTools", "listTools", "resolveFinding"]
+})
+
 /** Three hosts that come and go while workflows call agents, ask people and are cancelled. */
 export const flowing = (options: SimulationOptions): SimulationOptions => ({
   ...stopped(options),

@@ -15,6 +15,7 @@ import { replayChecker } from "./replay.ts"
 import { reviewsChecker } from "./reviews.ts"
 import { screensChecker } from "./screens.ts"
 import { standingsChecker } from "./standings.ts"
+import { toolsChecker } from "./tools.ts"
 
 const checkers: { readonly [name: string]: Checker } = {
   chain: chainChecker,
@@ -30,6 +31,7 @@ const checkers: { readonly [name: string]: Checker } = {
   standings: standingsChecker,
   screens: screensChecker,
   flows: flowsChecker,
+  tools: toolsChecker,
   packs: packsChecker
 }
 
