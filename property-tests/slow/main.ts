@@ -12,6 +12,7 @@ const proofs: {
   idempotency: () => import("./idempotency.ts"),
   kills: () => import("./kills.ts"),
   lists: () => import("./lists.ts"),
+  monitoring: () => import("./monitoring.ts"),
   readers: () => import("./readers.ts"),
   servers: () => import("./servers.ts"),
   simulation: () => import("./simulation.ts"),

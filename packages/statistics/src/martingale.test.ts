@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { generator } from "./generator.ts"
-import { Wager } from "./martingale.ts"
+import { logShareWager, Wager } from "./martingale.ts"
 
 const random = generator(Uint8Array.from({ length: 16 }, (_, at) => at + 5))
 
@@ -40,5 +40,23 @@ describe("a wager", () => {
       for (let at = 0; at < 4; at++) one.take(0.002)
       assert.isAbove(one.value, 20)
     }
+  })
+})
+
+describe("a wager on a share", () => {
+  it.each([0.01, 0.2, 0.5, 0.9])("is worth 1 on average where the chance is the limit, %s", (limit) => {
+    let mean = 0
+    let ways = 1
+    for (let count = 0; count <= 8; count++) {
+      mean += ways * limit ** count * (1 - limit) ** (8 - count) * Math.exp(logShareWager(count, 8, limit))
+      ways = (ways * (8 - count)) / (count + 1)
+    }
+    assert.closeTo(mean, 1, 1e-9)
+  })
+
+  it("grows with what counts beyond the limit, and falls with what does not", () => {
+    assert.isAbove(logShareWager(30, 100, 0.1), Math.log(1_000))
+    assert.isBelow(logShareWager(5, 100, 0.1), 0)
+    assert.closeTo(logShareWager(0, 0, 0.1), 0, 1e-12)
   })
 })

@@ -1,5 +1,4 @@
 /** Monitors over a governor in memory: counts, pending time, hysteresis, silence, and what replay finds of lies. */
-import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import type { Inference, MonitorCreate } from "@flyball/contract"
 import {
@@ -20,6 +19,7 @@ import { findingsWith } from "../../../packages/core/src/verdicts/evaluations/te
 import { platform } from "../../../packages/platform/src/index.ts"
 import { Monitors } from "../../../packages/platform/src/monitoring/service.ts"
 import { isFound, liesAbout, type Timed } from "../replay/lies.ts"
+import { namedLies } from "../replay/named-lies.ts"
 
 const ann = { id: `usr_${"0".repeat(25)}1` }
 const NOON = Date.UTC(2026, 10, 28, 12)
@@ -278,23 +278,6 @@ describe("a monitor", () => {
   )
 })
 
-/** The lies about these kinds that the page names, as `<kind>: <lie>`. */
-const namedLies = (kinds: ReadonlyArray<string>) =>
-  [
-    ...readFileSync(new URL("../../../docs/what-replay-judges.md", import.meta.url), "utf8").matchAll(
-      /^\| `([a-z_.]+)` \| ([^|]+) \| ([^|]+) \|$/gm
-    )
-  ].flatMap(([, kind = "", ...cells]) =>
-    cells.flatMap((cell) =>
-      kinds.includes(kind) && cell.trim() !== "-"
-        ? cell
-            .trim()
-            .split(", ")
-            .map((one) => `${kind}: ${one.replaceAll("`", "")}`)
-        : []
-    )
-  )
-
 describe("replay of alerts", () => {
   it.effect("finds every lie about their records but those that the page names", () =>
     Effect.gen(function* () {
@@ -318,7 +301,7 @@ describe("replay of alerts", () => {
         if (words.includes(record.kind))
           for (const { records, what } of liesAbout(history, at))
             if (!isFound(records, "flyball.example/test")) accepted.add(`${record.kind}: ${what}`)
-      assert.deepStrictEqual([...accepted].sort(), [...new Set(namedLies(words))].sort())
+      assert.deepStrictEqual([...accepted].sort(), [...namedLies(words)].sort())
     }).pipe(Effect.scoped, Effect.provide(world))
   )
 
