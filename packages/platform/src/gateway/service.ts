@@ -89,6 +89,8 @@ const returned = ["request-id", "openai-processing-ms", "openai-version"]
 /** Bytes of an answer that is no stream. */
 const MAX_ANSWER = 16 * 1_048_576
 const REVIEW_WAIT_MS = 30_000
+/** How long streams may take to settle when the process ends. Unit: milliseconds. */
+const CLOSING_MS = 5_000
 const NOTHING: Reported = { input: null, output: null }
 
 /** Service of the gateway. Spec: platform section 8. */
@@ -107,6 +109,15 @@ export class Gateway extends Context.Service<Gateway, GatewayApi>()("flyball/pla
         const egress = Option.getOrNull(yield* Effect.serviceOption(Egress))
         const box = Option.getOrNull(yield* Effect.serviceOption(SecretBox))
         const { close, open, sweep } = yield* ledger(usdInr ?? null)
+        const closing = new AbortController()
+        const settling = new Set<Promise<void>>()
+        // The store closes after this one: what streams settles first.
+        yield* Effect.addFinalizer(() =>
+          Effect.promise(() => {
+            closing.abort()
+            return Promise.allSettled(settling)
+          }).pipe(Effect.timeoutOption(CLOSING_MS))
+        )
         const watch = yield* haltFollower
         const problem = egress === null ? null : unreachable(upstreams, egress)
         if (problem !== null) yield* Effect.logError(`The gateway cannot be used as it is: ${problem}.`)
@@ -229,9 +240,13 @@ export class Gateway extends Context.Service<Gateway, GatewayApi>()("flyball/pla
               isOwnUsage,
               upstream: answer,
               halts,
-              signal: caller.signal,
+              signal: AbortSignal.any([caller.signal, closing.signal]),
               judge: (call, at, signal) => Effect.runPromiseWith(judging)(judgeCall(judged, call, at), { signal }),
-              settle: (outcome) => Effect.runPromise(settled(judged.call, outcome))
+              settle: (outcome) => {
+                const done = Effect.runPromise(settled(judged.call, outcome))
+                settling.add(done)
+                return done.finally(() => settling.delete(done))
+              }
             })
             return { status: 200, media: EVENT_STREAM_MEDIA, headers, body: chunks } satisfies PassedAnswer
           }

@@ -35,7 +35,7 @@ export const judgeCall = Effect.fnUntraced(function* (
     isRefused: true,
     evaluationId,
     approvalId,
-    sentence: `[The tool call ${shownName(name)} was refused: ${why}]`
+    sentence: `[The tool call ${shownName(name)} was refused: ${why.replace(/\.+$/, "")}.]`
   })
   if (shownName(name) !== name) return refused("its name cannot be recorded.")
   const args = isFree ? { input: text } : argsOf(text)
