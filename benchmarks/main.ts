@@ -22,7 +22,8 @@ const benchmarks: { readonly [name: string]: () => Promise<{ readonly benchmark:
   flood: () => import("./flood.ts"),
   breakers: () => import("./breakers.ts"),
   limits: () => import("./limits.ts"),
-  platform: () => import("./platform.ts")
+  platform: () => import("./platform.ts"),
+  gateway: () => import("./gateway.ts")
 }
 
 const json = process.argv.includes("--json")

@@ -74,13 +74,18 @@ export interface Enrolled {
 }
 
 /** `flyball serve` on a new SQLite file or another database, with an administrator's token, an ingest key, an agent. */
-export const startFlyball = async (folder: string, databaseUrl = `sqlite:${folder}/flyball.db`) => {
+export const startFlyball = async (
+  folder: string,
+  databaseUrl = `sqlite:${folder}/flyball.db`,
+  more: { readonly [name: string]: string } = {}
+) => {
   const environment = {
     FLYBALL_DATA_DIR: folder,
     FLYBALL_DATABASE_URL: databaseUrl,
     FLYBALL_PORT: "0",
     FLYBALL_DRAIN_MS: "0",
-    FLYBALL_LOG_LEVEL: "silent"
+    FLYBALL_LOG_LEVEL: "silent",
+    ...more
   }
   const server = await start(release("flyball"), ["serve"], environment)
   const call = async (path: string, token: string, body: unknown): Promise<any> => {
