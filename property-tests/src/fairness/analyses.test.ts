@@ -13,12 +13,13 @@ import {
   systemHost
 } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
-import { canonicalize, fromUtf8 } from "@flyball/evidence"
+import { canonicalize, fromUtf8, portableCrypto } from "@flyball/evidence"
 import type { ReplayRecord } from "@flyball/rules"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { recorded } from "../../../packages/core/src/testing/recorded.ts"
 import { findingsWith } from "../../../packages/core/src/verdicts/evaluations/testing/refunds.ts"
+import { AnalysisJudge } from "../../../packages/rules/src/recompute/checks/analyses.ts"
 import { isFound, liesAbout, type Timed } from "../replay/lies.ts"
 import { namedLies } from "../replay/named-lies.ts"
 import { platform } from "../../../packages/platform/src/index.ts"
@@ -176,6 +177,16 @@ describe("an analysis", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
+  it.effect("of a large data set is refused where 32 of them wait", () =>
+    Effect.gen(function* () {
+      const pass = Array.from({ length: 20_001 }, (_, row) => row % 2)
+      const large = { columns: { pass, race: pass }, prediction: "pass", protected: ["race"] }
+      for (let at = 0; at < 32; at++) assert.deepInclude(yield* analyze(large), { status: "running" })
+      const full = yield* Effect.flip(analyze(large))
+      assert.deepInclude(full, { _tag: "RateLimitExceeded", reason: "analyses-waiting" })
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
   it.effect("whose process ended fails as interrupted, and says so to subscribers", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
@@ -260,6 +271,12 @@ describe("an analysis", () => {
           for (const { records, what } of liesAbout(history, at))
             if (!isFound(records, "flyball.example/test")) accepted.add(`${history[at]!.record.kind}: ${what}`)
       assert.deepStrictEqual([...accepted].sort(), [...namedLies(kinds)].sort())
+      const spent = new AnalysisJudge(portableCrypto.sha256, 1)
+      const judged = history.map(({ record }) => (record.kind === "analysis.completed" ? spent.take(record) : null))
+      assert.deepInclude(
+        judged.find((one) => one !== null),
+        { verdict: "withheld", because: "budget" }
+      )
       const hidden = (record: ReplayRecord): ReplayRecord => ({
         ...record,
         parts: new Map(

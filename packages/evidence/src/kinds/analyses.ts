@@ -37,13 +37,14 @@ const attribute = {
 } as const
 
 const analysisId = must("analysis_id", id("anl_"))
+const rows = must("rows", { type: "integer", min: 1, max: 500_000 })
 const completed = [
   analysisId,
   must("attributes", { type: "list", of: attribute, min: 1, max: 16 }),
   must("bias_detected", { type: "boolean" }),
   must("dataset_digest", hash),
   must("permutations", count),
-  must("rows", count),
+  rows,
   must("tolerance_ppm", count),
   writer
 ] as const
@@ -51,7 +52,7 @@ const failed = [
   analysisId,
   must("code", choice(...analysisFailures)),
   must("dataset_digest", hash),
-  must("rows", count),
+  rows,
   writer
 ] as const
 

@@ -27,6 +27,9 @@ import {
 } from "@flyball/rules"
 import { isBelowFourFifths, type Share, shareRatio } from "@flyball/statistics"
 
+/** The worst value of each metric over the protected columns; null where none has one. */
+export type MetricsSummary = NonNullable<Analysis["metrics_summary"]>
+
 /** Protected columns and their values. */
 export type Columns = {
   readonly names: ReadonlyArray<string>
@@ -50,6 +53,8 @@ export type AnalysisDocument = {
   readonly columns: Columns | null
   /** Null unless it is completed. */
   readonly analysed: Analysed | null
+  /** The worst value of each metric: lists show it. */
+  readonly summary: MetricsSummary | null
   readonly failure: AnalysisFailure | null
   readonly createdAtMs: number
   readonly completedAtMs: number | null
@@ -97,7 +102,7 @@ export const failureText: { readonly [F in AnalysisFailure]: string } = {
 }
 
 /** The worst value of each metric over the protected columns; null where none has one. */
-export const summaryOf = ({ attributes }: Analysed): NonNullable<Analysis["metrics_summary"]> => {
+export const summaryOf = ({ attributes }: Analysed): MetricsSummary => {
   const [demographic_parity, equalized_odds, calibration] = metricNames.map((name) => {
     const values = attributes.flatMap((attribute) => {
       const difference = differenceOf(name, attribute)
@@ -109,19 +114,19 @@ export const summaryOf = ({ attributes }: Analysed): NonNullable<Analysis["metri
 }
 
 /** The overall score: 1 less the worst metric, not below 0. */
-export const scoreOf = (analysed: Analysed): number =>
-  Math.max(0, 1 - Math.max(...Object.values(summaryOf(analysed)).flatMap((value) => value ?? [])))
+export const scoreOf = (summary: MetricsSummary): number =>
+  Math.max(0, 1 - Math.max(...Object.values(summary).flatMap((value) => value ?? [])))
 
 /** Shows an analysis, with its figures where `full`. */
 export const analysisOut = ({ body, id }: StoredAnalysis, full = true): Analysis => {
-  const { analysed, completedAtMs, createdAtMs, failure, modelId, status } = body
+  const { analysed, completedAtMs, createdAtMs, failure, modelId, status, summary } = body
   return {
     id,
     model_id: modelId,
     status,
-    overall_score: analysed === null ? null : scoreOf(analysed),
+    overall_score: summary === null ? null : scoreOf(summary),
     bias_detected: analysed?.bias_detected ?? null,
-    metrics_summary: analysed === null ? null : summaryOf(analysed),
+    metrics_summary: summary,
     report_url: analysed === null ? null : pageUrlOf(id),
     created_at: formatInstant(createdAtMs),
     completed_at: completedAtMs === null ? null : formatInstant(completedAtMs),

@@ -35,7 +35,8 @@ export const planEnd = (
 ): End => {
   const failure = analysed === null ? "no_metric" : null
   const columns = { names: of.protected, values }
-  const body = { ...before, columns, analysed, failure, completedAtMs: nowMs, dueMs: null } as const
+  const summary = analysed === null ? null : summaryOf(analysed)
+  const body = { ...before, columns, analysed, summary, failure, completedAtMs: nowMs, dueMs: null } as const
   const analysis: StoredAnalysis = {
     id,
     version,
@@ -56,7 +57,7 @@ export const planEnd = (
     { name: "analysis", bytes: canonicalBytes(said) },
     ...(bytes.length > PART_LIMIT_BYTES ? [] : [{ name: "dataset", bytes }])
   ]
-  if (analysed === null) return failed(analysis, "no_metric", { parts, writer })
+  if (analysed === null || summary === null) return failed(analysis, "no_metric", { parts, writer })
   const recorded = {
     analysis_id: id,
     ...analysed,
@@ -75,11 +76,11 @@ export const planEnd = (
         platformEvent("analysis.completed", orgUnit, {
           id,
           model_id: modelId,
-          overall_score: scoreOf(analysed),
+          overall_score: scoreOf(summary),
           bias_detected: analysed.bias_detected,
-          metrics_summary: Object.fromEntries(
-            Object.entries(summaryOf(analysed)).filter(([, value]) => value !== null)
-          ) as { readonly [metric: string]: number },
+          metrics_summary: Object.fromEntries(Object.entries(summary).filter(([, value]) => value !== null)) as {
+            readonly [metric: string]: number
+          },
           report_url: pageUrlOf(id)
         })
       ]

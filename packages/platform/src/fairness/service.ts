@@ -12,7 +12,8 @@ import {
   type Explanation,
   type ExplanationCreate,
   type FairnessReport,
-  InvalidInput
+  InvalidInput,
+  RateLimitExceeded
 } from "@flyball/contract"
 import {
   ANALYSES,
@@ -60,7 +61,7 @@ export interface FairnessAnalysesApi {
     unit: string,
     input: AnalysisCreate,
     writer: Writer
-  ) => Effect.Effect<Analysis, InvalidInput | ReadFault>
+  ) => Effect.Effect<Analysis, InvalidInput | RateLimitExceeded | ReadFault>
   readonly get: (unit: string, id: string) => Effect.Effect<Analysis, AnalysisNotFound | ReadFault>
   readonly explain: (input: ExplanationCreate) => Effect.Effect<Explanation, InvalidInput>
   readonly report: (
@@ -82,6 +83,8 @@ export interface FairnessAnalysesApi {
 const SMALL_ROWS = 20_000
 /** How long an analysis may wait and run before it counts as interrupted. Unit: milliseconds. */
 const PATIENCE_MS = 600_000
+/** Data sets that wait in memory, some MiB each. */
+const MAX_WAITING = 32
 /** Analyses that one round ends. */
 const PAGE = 100
 
@@ -142,12 +145,15 @@ export class FairnessAnalyses extends Context.Service<FairnessAnalyses, Fairness
           tolerancePpm: Math.round((input.tolerance ?? analysisBounds.tolerance) * PPM),
           columns: null,
           analysed: null,
+          summary: null,
           failure: null,
           createdAtMs,
           completedAtMs: null,
           dueMs: createdAtMs + PATIENCE_MS
         }
         if (coded.set.rows > SMALL_ROWS) {
+          if ((yield* Queue.size(tasks)) >= MAX_WAITING)
+            return yield* new RateLimitExceeded({ reason: "analyses-waiting", retryAfterS: 5 })
           const started = { id, version: 0, body }
           const change = { puts: [putAnalysis(started)] }
           const shown = analysisOut(started)
@@ -168,14 +174,15 @@ export class FairnessAnalyses extends Context.Service<FairnessAnalyses, Fairness
 
       const report: FairnessAnalysesApi["report"] = Effect.fnUntraced(function* (unit, analysisId) {
         const { body } = yield* read(unit, analysisId)
-        if (body.analysed === null) return yield* new AnalysisNotCompleted({ currentStatus: body.status })
+        if (body.analysed === null || body.summary === null)
+          return yield* new AnalysisNotCompleted({ currentStatus: body.status })
         return {
           id: reportIdOf(analysisId),
           analysis_id: analysisId,
           model_id: body.modelId,
           created_at: formatInstant(body.completedAtMs!),
           page_url: pageUrlOf(analysisId),
-          overall_score: scoreOf(body.analysed),
+          overall_score: scoreOf(body.summary),
           bias_detected: body.analysed.bias_detected,
           report: reportOut(body, body.analysed)
         }

@@ -4,7 +4,7 @@ import { type EvaluationBody, evaluationBody } from "../evaluations/evaluation-b
 import { evaluationId } from "../evaluations/evaluation-id.ts"
 import { erasing, type GovernedState } from "../evaluations/governed-state.ts"
 import type { ReplayRecord } from "../records/record.ts"
-import { judgeAnalysis } from "./checks/analyses.ts"
+import { AnalysisJudge } from "./checks/analyses.ts"
 import { judgeAgentParts } from "./checks/agent-parts.ts"
 import { AlertJudge } from "./checks/alerts.ts"
 import { BreakerJudge } from "./checks/breakers.ts"
@@ -92,6 +92,7 @@ export const judgesOf = (
   const drift = new DriftJudge(sha256, fromGenesis)
   const mcp = new McpJudge(sha256, fromGenesis, (agentId) => orgUnitDigestOf(state, agentId))
   const decisions = new KeptDecisions()
+  const analyses = new AnalysisJudge(sha256)
   const executions = new ExecutionJudge(sha256, fromGenesis)
   const alerts = new AlertJudge(fromGenesis)
   const gateway = new GatewayJudge(fromGenesis)
@@ -183,7 +184,7 @@ export const judgesOf = (
     everywhere("execution", kinds("workflow.", "execution.", "platform_key.minted"), ({ atMs, record }) =>
       executions.take(record, atMs)
     ),
-    here("analysis", kinds("analysis."), ({ record }) => judgeAnalysis(record, sha256)),
+    here("analysis", kinds("analysis."), ({ record }) => analyses.take(record)),
     everywhere("alert", kinds("monitor.changed", "alert."), ({ atMs, record }) => alerts.take(record, atMs)),
     everywhere("gateway", kinds("model.", "evaluation.made", "decision.witnessed"), ({ record }) =>
       gateway.take(record)

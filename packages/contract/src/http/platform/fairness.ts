@@ -35,7 +35,8 @@ export const fairnessAnalyses = {
     platform: { module, operation: "fairness.analyze" },
     query,
     body: jsonBody(AnalysisCreate, limits),
-    success: json(201, Analysis)
+    success: json(201, Analysis),
+    refusals: ["RateLimitExceeded"]
   }),
   list: endpoint({
     id: "fairness.analyses",

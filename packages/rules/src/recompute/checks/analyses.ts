@@ -11,17 +11,41 @@ import { problem, type Problem } from "../recompute-verdict.ts"
 
 const wrong = (reason: string): Problem => problem("analysis_mismatch", reason)
 
-/** Judges an analysis that matches the catalogue. */
-export const judgeAnalysis = (record: ReplayRecord, sha256: Crypto["sha256"]): Problem | null => {
-  const { dataset_digest: digest, rows } = record.body as unknown as AnalysisFailedBody
-  const part = record.parts.get("dataset")
-  const set = part?.state === "present" ? readDataSet(part) : null
-  if (part?.state === "present") {
-    if (set === null || set.rows !== rows) return wrong("The part holds no data set of so many rows.")
-    if (toHex(sha256(part.bytes)) !== digest) return wrong("The digest is another than that of the data set.")
+/** Steps of random tables and shuffles in one recomputation: two minutes' work at most. */
+const MAX_WORK = 40_000_000_000
+
+/** The analyses of a chain. It keeps how much work they were. */
+export class AnalysisJudge {
+  readonly #sha256: Crypto["sha256"]
+  #left: number
+
+  constructor(sha256: Crypto["sha256"], maxWork: number = MAX_WORK) {
+    this.#sha256 = sha256
+    this.#left = maxWork
   }
-  return record.kind === "analysis.completed" ? judgeCompleted(record, set, sha256) : judgeFailed(record, set)
+
+  /** Judges a record that matches the catalogue. */
+  take(record: ReplayRecord): Problem | null {
+    const { dataset_digest: digest, rows } = record.body as unknown as AnalysisFailedBody
+    const part = record.parts.get("dataset")
+    const set = part?.state === "present" ? readDataSet(part) : null
+    if (part?.state === "present") {
+      if (set === null || set.rows !== rows) return wrong("The part holds no data set of so many rows.")
+      if (toHex(this.#sha256(part.bytes)) !== digest) return wrong("The digest is another than that of the data set.")
+    }
+    if (record.kind === "analysis.failed") return judgeFailed(record, set)
+    this.#left -= workOf(record.body as unknown as AnalysisCompletedBody, set)
+    return this.#left >= 0
+      ? judgeCompleted(record, set, this.#sha256)
+      : { ...problem("withheld", "Replay spent its work on earlier analyses."), because: "budget" }
+  }
 }
+
+/** Steps that an analysis takes: a random count of a group is found within some standard deviations. */
+const workOf = ({ attributes, permutations, rows }: AnalysisCompletedBody, set: DataSet | null): number =>
+  permutations *
+  (10 * Math.sqrt(rows) * attributes.reduce((sum, { groups }) => sum + groups.length, 0) +
+    (set === null || set.score === null ? 0 : rows * (2 + attributes.length / 2)))
 
 const judgeCompleted = (record: ReplayRecord, set: DataSet | null, sha256: Crypto["sha256"]): Problem | null => {
   const body = record.body as unknown as AnalysisCompletedBody
