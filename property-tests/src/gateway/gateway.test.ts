@@ -216,11 +216,19 @@ const refund = { name: "refund", args: '{"order":"W1"}' }
 const streamed = (form: Form, ...calls: ReadonlyArray<Call>): Script =>
   events(...form.begin(), ...form.say("Hello "), ...form.say("you"), ...calls.flatMap(form.call), ...form.end(calls))
 
+/** The decisions of a call, as soon as there are some. */
+const witnessed = async () => {
+  for (let tries = 0; tries < 400; tries++) {
+    const found = await world.decisions()
+    if (found.length > 0) return found
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  throw new Error("nothing was witnessed")
+}
+
 /** The decisions of a call, and its tokens, exactly. */
 const settled = async (end: string, tokens: number, tools: ReadonlyArray<string> = []) => {
-  for (let tries = 0; tries < 200 && (await world.decisions()).length === 0; tries++)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  const [call, ...more] = await world.decisions()
+  const [call, ...more] = await witnessed()
   const { labels } = await world.governor.decision(call!.id)
   const { cost_micro_usd: cost, input_tokens: input, output_tokens: output } = call!.usage!
   assert.deepStrictEqual(
@@ -295,7 +303,7 @@ describe.each(Object.entries(forms))("%s", (name, form) => {
     assert.include(["content_filter", "refusal"], answer.reason)
     const input = Math.ceil(world.bodies[0]!.length / 4)
     assert.isAbove(input, 0)
-    const [call] = await world.decisions()
+    const [call] = await witnessed()
     assert.deepStrictEqual([call!.status, call!.usage!.output_tokens], ["denied", 2])
     assert.strictEqual(await world.usage(), call!.usage!.input_tokens! + 2)
     const error = await form.ask().catch((cause) => cause)
@@ -354,9 +362,7 @@ describe.each(Object.entries(forms))("%s", (name, form) => {
     const leave = new AbortController()
     world.script = events(...form.begin(), ...form.say("Hello "), () => new Promise(() => undefined))
     await form.stream(() => leave.abort(), leave.signal).catch(() => undefined)
-    for (let tries = 0; tries < 400 && (await world.decisions()).length === 0; tries++)
-      await new Promise((resolve) => setTimeout(resolve, 5))
-    const [call] = await world.decisions()
+    const [call] = await witnessed()
     assert.deepStrictEqual([call!.status, call!.usage!.output_tokens], ["error", 2])
     assert.strictEqual(await world.usage(), call!.usage!.input_tokens! + 2)
   })

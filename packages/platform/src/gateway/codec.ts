@@ -88,9 +88,14 @@ export const jsonOf = ({ data }: SseEvent): Any => {
   throw new Malformed("an event is no JSON object")
 }
 
-/** Whole tokens; null for anything else. */
+/** Tool calls of one answer: each is a record of its own. */
+export const MAX_CALLS = 200
+/** More tokens than any call takes: an upstream that reports more would use up the month of its org unit. */
+const MAX_TOKENS = 20_000_000
+
+/** Whole tokens, or a place in a list; null for anything else. */
 export const tokens = (value: unknown): number | null =>
-  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= MAX_TOKENS ? value : null
 
 /** The sum of those that are tokens; null where none is. */
 export const sum = (...values: ReadonlyArray<unknown>): number | null => {

@@ -9,6 +9,7 @@ import {
   type CallPiece,
   type Codec,
   Malformed,
+  MAX_CALLS,
   type Piece,
   type Reported,
   type StreamCodec,
@@ -114,13 +115,15 @@ class Passing implements AsyncIterable<Uint8Array> {
         if (!this.#isCut()) last = this.#at.codec.failure(sentenceOf(cause))
         this.#end ??= "upstream_error"
       }
-      if (this.#end === "halted") last = this.#stream.halt(this.#output())
+      // Hundreds of streams may be halted at once: none waits for the settlements of the others.
+      if (this.#end === "halted") return yield utf8(this.#stream.halt(this.#output()))
       await this.#settle()
       if (last !== "" && this.#end !== "client_gone") yield utf8(last)
     } finally {
       this.#end ??= "client_gone"
       this.#at.upstream.abort()
-      await this.#settle()
+      const settled = this.#settle()
+      if (this.#end !== "halted") await settled
     }
   }
 
@@ -182,6 +185,8 @@ class Passing implements AsyncIterable<Uint8Array> {
   #collect({ args, isWhole, ...piece }: CallPiece): void {
     if (this.#judged.has(piece.key)) throw new Malformed("a tool call goes on behind its end")
     const known = this.#open.get(piece.key)
+    if (known === undefined && this.#open.size + this.#judged.size >= MAX_CALLS)
+      throw new Malformed(`it has more than ${MAX_CALLS} tool calls`)
     const call: Open = known ?? { ...piece, name: piece.name ?? "", args: "" }
     this.#open.set(piece.key, call)
     for (const member of ["id", "name"] as const) {

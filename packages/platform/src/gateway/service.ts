@@ -33,7 +33,7 @@ import { utf8 } from "@flyball/evidence"
 import { type ModelDocument, MODELS } from "@flyball/rules"
 import { Context, Effect, Exit, Layer, Option } from "effect"
 import { chat } from "./chat.ts"
-import type { Codec, Reported } from "./codec.ts"
+import { type Codec, MAX_CALLS, type Reported } from "./codec.ts"
 import { haltFollower, type HaltWatch } from "./halts.ts"
 import { type CallOutcome, ledger, type OpenCall } from "./ledger.ts"
 import { messages } from "./messages.ts"
@@ -185,7 +185,7 @@ export class Gateway extends Context.Service<Gateway, GatewayApi>()("flyball/pla
           const bytes = yield* Effect.tryPromise({ try: () => collected(answer), catch: () => failed })
           const value = parsed(bytes)
           const read = value === null ? null : yield* Effect.try({ try: () => codec.whole(value), catch: () => failed })
-          if (read === null) return yield* failed
+          if (read === null || read.calls.length > MAX_CALLS) return yield* failed
           tell(read.usage, [])
           const verdicts: Array<Verdict> = []
           const refused = new Map<string, string>()

@@ -16,6 +16,8 @@ export class SseReader {
   #rest = ""
   /** Where the search for the next line begins in the rest. */
   #at = 0
+  /** How far that search has come. */
+  #scanned = 0
   #data: Array<string> = []
 
   /** Takes the next bytes; answers the events that they complete. Throws where one is too long. */
@@ -31,6 +33,7 @@ export class SseReader {
       events.push({ raw: this.#rest.slice(0, this.#at), data: this.#data.join("\n") })
       this.#rest = this.#rest.slice(this.#at)
       this.#at = 0
+      this.#scanned = 0
       this.#data = []
     }
     if (this.#rest.length > MAX_EVENT) throw new Error("an event is too long")
@@ -46,7 +49,8 @@ export class SseReader {
   }
 
   #lineEnd(): { readonly from: number; readonly to: number } | null {
-    for (let from = this.#at; from < this.#rest.length; from++) {
+    for (let from = Math.max(this.#at, this.#scanned); from < this.#rest.length; from++) {
+      this.#scanned = from
       const code = this.#rest.charCodeAt(from)
       if (code === 10) return { from, to: from + 1 }
       if (code !== 13) continue
@@ -54,6 +58,7 @@ export class SseReader {
       if (from + 1 === this.#rest.length) return null
       return { from, to: this.#rest.charCodeAt(from + 1) === 10 ? from + 2 : from + 1 }
     }
+    this.#scanned = this.#rest.length
     return null
   }
 }
