@@ -65,7 +65,7 @@ export interface MonitorsApi {
 }
 
 /** Documents of one read of the job. */
-const PAGE = 100
+const PAGE = 500
 
 /** Service of monitors. Spec: document 2 sections 4 and 6; decision 0078. */
 export class Monitors extends Context.Service<Monitors, MonitorsApi>()("flyball/platform/Monitors") {
@@ -127,38 +127,39 @@ export class Monitors extends Context.Service<Monitors, MonitorsApi>()("flyball/
           inTurn(unitOwner(unit))
         )
 
-      const log: MonitorsApi["log"] = (unit, inferences) => {
+      const log: MonitorsApi["log"] = Effect.fnUntraced(function* (unit, inferences) {
         const owner = unitOwner(unit)
-        return commitWithRetry(
-          storage,
-          Effect.gen(function* () {
-            const { ms: nowMs } = yield* storage.asOf
-            const arrived = inferences.map((inference) => ({ inference, atMs: parseInstant(inference.at)! }))
-            const wrong = arrived.findIndex(({ atMs }) => !isTimely(atMs, nowMs))
-            if (wrong >= 0) return yield* untimely(wrong, inferences[wrong]!.at)
-            const puts = []
-            const moves = []
-            for (const [modelId, of] of Map.groupBy(arrived, ({ inference }) => inference.model_id)) {
-              const rows = of.map(({ inference }) => inference)
-              puts.push(putInferences(yield* newId("inf"), owner, modelId, rows, nowMs))
-              for (const document of yield* storage.find(MONITORS, "model", `${owner} ${modelId}`))
-                moves.push({ id: document.id, checked: yield* check(storedMonitor(document), of, nowMs) })
-            }
-            const all = moves.map(({ checked }) => checked.change)
-            const change = {
-              puts: [...puts, ...all.flatMap((one) => one.puts)],
-              records: all.flatMap((one) => one.records),
-              events: all.flatMap((one) => one.events)
-            }
-            const taken: InferencesTaken = {
-              accepted: inferences.length,
-              monitors: moves.map(({ id, checked }) => ({ id, state: shownState(checked.body) }))
-            }
-            return yield* commitAnswered(storage.commit(change), taken)
-          }),
-          inTurn(owner)
-        )
-      }
+        const rowsOf = Map.groupBy(inferences, ({ model_id: modelId }) => modelId)
+        const monitorsOf = (modelId: string) => storage.find(MONITORS, "model", `${owner} ${modelId}`)
+        const attempt = Effect.gen(function* () {
+          const { ms: nowMs } = yield* storage.asOf
+          const wrong = inferences.findIndex(({ at }) => !isTimely(parseInstant(at)!, nowMs))
+          if (wrong >= 0) return yield* untimely(wrong, inferences[wrong]!.at)
+          const puts = []
+          const moves = []
+          for (const [modelId, rows] of rowsOf) {
+            puts.push(putInferences(yield* newId("inf"), owner, modelId, rows, nowMs))
+            const arrived = rows.map((inference) => ({ inference, atMs: parseInstant(inference.at)! }))
+            for (const document of yield* monitorsOf(modelId))
+              moves.push({ id: document.id, checked: yield* check(storedMonitor(document), arrived, nowMs) })
+          }
+          const all = moves.map(({ checked }) => checked.change)
+          const change = {
+            puts: [...puts, ...all.flatMap((one) => one.puts)],
+            records: all.flatMap((one) => one.records),
+            events: all.flatMap((one) => one.events)
+          }
+          const taken: InferencesTaken = {
+            accepted: inferences.length,
+            monitors: moves.map(({ checked, id }) => ({ id, state: shownState(checked.body) }))
+          }
+          return yield* commitAnswered(storage.commit(change), taken)
+        })
+        // What nobody watches waits for nobody.
+        for (const modelId of rowsOf.keys())
+          if ((yield* monitorsOf(modelId)).length > 0) return yield* commitWithRetry(storage, attempt, inTurn(owner))
+        return yield* commitWithRetry(storage, attempt)
+      })
 
       /** Checks a monitor that is due; nothing where somebody else did, or it was deleted. */
       const checkAgain = (id: string, owner: string) =>
@@ -176,23 +177,34 @@ export class Monitors extends Context.Service<Monitors, MonitorsApi>()("flyball/
           inTurn(owner)
         )
 
-      const forget = Effect.gen(function* () {
-        const { ms: nowMs } = yield* storage.asOf
-        const before = sortable(Math.max(0, nowMs - monitoringBounds.keptMs))
-        const old = yield* storage.range(INFERENCES, "received", { before, limit: PAGE })
-        const deletes = old.map(({ collection, id, version }) => ({ collection, id, version }))
-        // Another process deletes the same: what it left is there in the next round.
-        if (deletes.length > 0)
-          yield* Effect.catchTag(storage.commit({ deletes }), "StorageConflict", () => Effect.void)
-      })
+      /** Works on pages until one is not full. */
+      const inPages = (
+        page: Effect.Effect<ReadonlyArray<Document>, ReadFault>,
+        work: (found: ReadonlyArray<Document>) => Effect.Effect<unknown, ReadFault>
+      ): Effect.Effect<void, ReadFault> =>
+        Effect.flatMap(page, (found) =>
+          Effect.andThen(
+            found.length === 0 ? Effect.void : work(found),
+            found.length < PAGE ? Effect.void : Effect.suspend(() => inPages(page, work))
+          )
+        )
 
       const round: MonitorsApi["round"] = Effect.gen(function* () {
         const { ms: nowMs } = yield* storage.asOf
-        const due = yield* storage.range(MONITORS, "due", { before: sortable(nowMs + 1), limit: PAGE })
-        yield* Effect.forEach(due, ({ body, id }: Document) => checkAgain(id, String(body["owner"])), {
-          discard: true
-        })
-        yield* forget
+        const due = storage.range(MONITORS, "due", { before: sortable(nowMs + 1), limit: PAGE })
+        yield* inPages(due, (found) =>
+          Effect.forEach(found, ({ body, id }) => checkAgain(id, String(body["owner"])), { discard: true })
+        )
+        const before = sortable(Math.max(0, nowMs - monitoringBounds.keptMs))
+        const old = storage.range(INFERENCES, "received", { before, limit: PAGE })
+        yield* inPages(old, (found) =>
+          // Another process deletes the same: what it left is there in the next round.
+          Effect.catchTag(
+            storage.commit({ deletes: found.map(({ collection, id, version }) => ({ collection, id, version })) }),
+            "StorageConflict",
+            () => Effect.void
+          )
+        )
       })
 
       return Monitors.of({
