@@ -24,7 +24,7 @@ export const run = async (args: ReadonlyArray<string>): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), "flyball-monitoring-"))
   try {
     const rate = await inferencesPerSecond(join(folder, "store.db"))
-    console.log(`${Math.round(rate)} inferences a second, batches of 1,000, 5 monitors, SQLite`)
+    console.log(`${Math.round(rate)} inferences a second at the route, calls of 1,000, 5 monitors, SQLite`)
     return low <= ALPHA && found === streams && rate >= GOAL
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -6,7 +6,6 @@ import type { MonitorRule } from "./reading.ts"
 export interface KnownMonitor {
   readonly created: MonitorChangedBody
   readonly rule: MonitorRule
-  readonly createdMs: number | null
   /** Counts that `drift_psi` compares with; null where they are not shown. */
   readonly reference: ReadonlyArray<number> | null
   /** Its open alert. */

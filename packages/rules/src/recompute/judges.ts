@@ -185,7 +185,7 @@ export const judgesOf = (
       executions.take(record, atMs)
     ),
     here("analysis", kinds("analysis."), ({ record }) => analyses.take(record)),
-    everywhere("alert", kinds("monitor.changed", "alert."), ({ atMs, record }) => alerts.take(record, atMs)),
+    everywhere("alert", kinds("monitor.changed", "alert."), ({ record }) => alerts.take(record)),
     everywhere("gateway", kinds("model.", "evaluation.made", "decision.witnessed"), ({ record }) =>
       gateway.take(record)
     ),

@@ -38,10 +38,10 @@ export class AlertJudge {
   }
 
   /** Judges a record that matches the catalogue, and keeps what it says. */
-  take(record: ReplayRecord, atMs: number | null): Problem | null {
+  take(record: ReplayRecord): Problem | null {
     const id = String(record.body["monitor_id"])
     const known = this.#monitors.get(id)
-    if (record.kind === "monitor.changed") return this.#changed(record, known, atMs)
+    if (record.kind === "monitor.changed") return this.#changed(record, known)
     if (known === undefined) return this.#fromGenesis ? problem("reference_mismatch", `No record is of ${id}.`) : null
     if (known.status !== "active") return wrong(`${id} is deleted.`)
     return record.kind === "alert.triggered"
@@ -49,7 +49,7 @@ export class AlertJudge {
       : resolved(known, record.body as unknown as AlertResolvedBody)
   }
 
-  #changed({ body, parts }: ReplayRecord, known: KnownMonitor | undefined, atMs: number | null): Problem | null {
+  #changed({ body, parts }: ReplayRecord, known: KnownMonitor | undefined): Problem | null {
     const changed = body as unknown as MonitorChangedBody
     if (changed.status === "deleted") {
       if (known === undefined)
@@ -69,7 +69,6 @@ export class AlertJudge {
     this.#monitors.set(changed.monitor_id, {
       created: changed,
       rule,
-      createdMs: atMs,
       reference,
       alert: null,
       movedMs: 0,
