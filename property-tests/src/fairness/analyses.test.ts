@@ -15,10 +15,12 @@ import {
 import { Storage } from "@flyball/core/storage"
 import { canonicalize, fromUtf8, portableCrypto } from "@flyball/evidence"
 import type { ReplayRecord } from "@flyball/rules"
+import { generator, shareDifference } from "@flyball/statistics"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { recorded } from "../../../packages/core/src/testing/recorded.ts"
 import { findingsWith } from "../../../packages/core/src/verdicts/evaluations/testing/refunds.ts"
+import { zOfPairs } from "../../../packages/rules/src/fairness/group-rates.ts"
 import { AnalysisJudge } from "../../../packages/rules/src/recompute/checks/analyses.ts"
 import { isFound, liesAbout, type Timed } from "../replay/lies.ts"
 import { namedLies } from "../replay/named-lies.ts"
@@ -160,6 +162,29 @@ describe("an analysis equals what was published", () => {
 })
 
 describe("an analysis", () => {
+  it.effect("states the interval of the very difference that it reports, whatever the groups", () =>
+    Effect.gen(function* () {
+      const random = generator(Uint8Array.from({ length: 16 }, (_, at) => at + 1))
+      for (let round = 0; round < 12; round++) {
+        const rows = Array.from({ length: 20 + random.below(200) }, () => {
+          const race = random.below(2 + (round % 4))
+          return { race, y: random.below(3 + race) === 0 ? 1 : 0, yhat: random.below(2 + race) === 0 ? 1 : 0 }
+        })
+        const found = yield* analyze({ ...binary, rows })
+        for (const { ci95, high, low, name, rate, value } of found.report!.attributes[0]!.metrics) {
+          if (value === null) continue
+          const [one, other] = [high!, low!].map((at) => groups(found)[at]![rate as "tpr"])
+          const pairs =
+            ((name === "demographic_parity" ? 1 : 2) * groups(found).length * (groups(found).length - 1)) / 2
+          const of = (share: typeof one) => ({ passed: share!.positive!, trials: share!.n })
+          const expected = shareDifference(of(one), of(other), zOfPairs(pairs))
+          assert.deepStrictEqual([value, ci95], [one!.value! - other!.value!, [expected.low, expected.high]])
+          assert.isTrue(ci95![0]! <= value && value <= ci95![1]! && ci95![0]! < ci95![1]!)
+        }
+      }
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
   it.effect("of a large data set runs, is seen while it does, and gives the same figures again", () =>
     Effect.gen(function* () {
       const rows = Array.from({ length: 200 }, () => unfair).flat()
@@ -224,6 +249,8 @@ describe("an analysis", () => {
         [{ ...scored, rows: [first, { ...first, s: 1.5 }] }, "rows.1.s"],
         [{ ...scored, rows: [first, { ...first, y: "yes" }] }, "rows.1.y"],
         [{ ...scored, rows: [first, null] }, "rows.1.s"],
+        [{ ...scored, rows: [first, { ...first, sex: "\0" }] }, "rows.1.sex"],
+        [{ ...scored, rows: [first, { ...first, sex: 2 ** 60 }] }, "rows.1.sex"],
         [{ ...scored, rows: [] }, "rows"],
         [{ ...scored, columns: { y: [1] } }, ""],
         [{ columns: { a: [1], b: [1, 0] }, prediction: "a", protected: ["b"] }, "columns.b"],

@@ -167,10 +167,11 @@ export function* codeDataSet(input: DataSetInput): Generator<void, CodedDataSet 
   return { set: { rows, label: labels, prediction: predictions, score: scores, protected: codes }, values }
 }
 
+/** Whether a store and the canonical form keep a value exactly. */
 const isLabelValue = (value: unknown): value is LabelValue =>
   typeof value === "string"
-    ? value.length <= MAX_GROUP_LENGTH && value.isWellFormed()
-    : typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))
+    ? value.length <= MAX_GROUP_LENGTH && value.isWellFormed() && !value.includes("\0")
+    : typeof value === "boolean" || Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value))
 
 /** Whether a value is the positive one; null where nothing says so. */
 const signOf = (value: unknown, positive: LabelValue | null): boolean | null => {
