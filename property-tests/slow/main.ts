@@ -8,6 +8,7 @@ const proofs: {
   connections: () => import("./connections.ts"),
   differential: () => import("../../benchmarks/envelopes-rivals/differential.ts"),
   drift: () => import("./drift.ts"),
+  executions: () => import("./executions.ts"),
   diskfull: () => import("./diskfull.ts"),
   idempotency: () => import("./idempotency.ts"),
   kills: () => import("./kills.ts"),

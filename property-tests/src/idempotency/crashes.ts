@@ -6,6 +6,7 @@ import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { type Governor, openGovernor, type StorageChoice } from "@flyball/core"
 import { dataFolder } from "@flyball/node"
+import { statementsIn } from "../crash/killing-storage.ts"
 import { type StoreAt, storageAt } from "../crash/store-at.ts"
 import { type TrialRequest, effectsOf, sendTo, TAKEN } from "./trial-request.ts"
 import { trial } from "./trial.ts"
@@ -40,8 +41,7 @@ const live = (at: StoreAt, dir: string, requested: TrialRequest, statement: stri
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => (text += chunk))
     child.on("close", (status, signal) => {
       if (signal !== "SIGKILL" && status !== 0) return reject(new Error(`A process ended with ${status ?? signal}.`))
-      const lines = text.split("\n").filter((line) => line.startsWith("statement "))
-      resolve(lines.map((line) => line.slice("statement ".length)))
+      resolve(statementsIn(text))
     })
   })
 

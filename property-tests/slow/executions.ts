@@ -1,0 +1,53 @@
+/**
+ * `npm run slow -- executions`: kills a process (SIGKILL) before, within and after each commit of an execution that
+ * calls an agent, waits for a person and calls it again, on SQLite and on Postgres. Another process goes on. Prints what
+ * each kill left, as a table.
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { freshDatabase, startPostgres } from "@flyball/testkit/postgres"
+import type { StoreAt } from "../src/crash/store-at.ts"
+import { differencesIn, type RunCrash, runCrashes } from "../src/workflows/crashes.ts"
+import { numbersOf } from "./options.ts"
+
+const moments = () => ["before", "during 0", "during 1", "after"]
+
+const table = (name: string, found: ReadonlyArray<RunCrash>): void => {
+  console.log(`${name}: ${found.length} SIGKILLs; no execution was lost, and no agent did a step twice`)
+  for (const [statement, all] of Map.groupBy(found, (one) => one.statement)) {
+    const left = all.map(({ calls, ended, left: status, moment }) => {
+      const repeated = calls.filter(([, times]) => times > 1).map(([step]) => step)
+      const again = repeated.length === 0 ? "" : `, ${repeated.join(" and ")} sent again`
+      return `${moment} → ${status}${ended === null ? "" : `, ${ended}`}${again}`
+    })
+    console.log(`  ${statement}: ${left.join("; ")}`)
+  }
+}
+
+/** Runs the proof. True when every execution ended as it should, and replay finds no difference. */
+export const run = async (args: ReadonlyArray<string>): Promise<boolean> => {
+  numbersOf(args, [])
+  const folder = mkdtempSync(join(tmpdir(), "flyball-executions-"))
+  const server = await startPostgres()
+  const { drop, url } = await freshDatabase(server.url)
+  const places: ReadonlyArray<readonly [string, StoreAt]> = [
+    ["SQLite", { sqlite: join(folder, "store.db") }],
+    ["Postgres", { postgres: url }]
+  ]
+  try {
+    let differences = 0
+    for (const [name, at] of places) {
+      const of = { at, dir: join(folder, name), moments }
+      table(name, await runCrashes(of))
+      const found = await differencesIn(of)
+      if (found.length > 0) console.log(`  replay: ${JSON.stringify(found)}`)
+      differences += found.length
+    }
+    return differences === 0
+  } finally {
+    await drop()
+    await server.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
