@@ -1,7 +1,7 @@
 /**
  * `npm run slow -- executions`: kills a process (SIGKILL) before, within and after each commit of an execution that
- * calls an agent, waits for a person and calls it again, on SQLite and on Postgres. Another process goes on. Prints what
- * each kill left, as a table.
+ * calls an agent, waits for a person and calls it again, on SQLite and on Postgres. Another process goes on. Prints
+ * what each kill left, as a table.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
