@@ -295,7 +295,10 @@ describe("replay finds a writer", () => {
         changedAt(seqOf(kind), { writer: "breaker:spend" }),
         seqOf(kind),
         "writer_mismatch",
-        new RegExp(`^Only a person( or an? [a-z]+ key)* may write ${kind}; the record says breaker:spend\\.$`)
+        new RegExp(
+          `^Only a person( or an? [a-z]+ key)*( or system:gateway)? may write ${kind}; ` +
+            "the record says breaker:spend\\.$"
+        )
       )
   )
 
