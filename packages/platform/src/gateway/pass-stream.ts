@@ -99,9 +99,13 @@ class Passing implements AsyncIterable<Uint8Array> {
           const events = this.#sse.push(bytes)
           for (let at = 0; at < events.length && !this.#isCut();) {
             let out = ""
-            while (at < events.length && this.#due.length === 0 && !this.#isOver) out += this.#accept(events[at++]!)
-            if (this.#isOver) last += out
-            else if (out !== "") yield utf8(out)
+            while (at < events.length && this.#due.length === 0 && !this.#isOver) {
+              const passed = this.#accept(events[at++]!)
+              // The last event alone waits for the settlement, whatever came with it.
+              if (this.#isOver) last = passed
+              else out += passed
+            }
+            if (out !== "") yield utf8(out)
             if (this.#due.length > 0) last += await this.#judge()
             if (this.#isOver) break
             if (last !== "") yield utf8(last)
