@@ -11,7 +11,7 @@ import { webhooks } from "./webhooks/module.ts"
 import { workflows } from "./workflows/module.ts"
 import type { WorkflowOptions } from "./workflows/service.ts"
 
-export { readUpstreams, sealUpstream, type Upstream } from "./gateway/upstreams.ts"
+export { isBaseUrl, readUpstreams, sealUpstream, type Upstream } from "./gateway/upstreams.ts"
 
 /** Options of the products. */
 export interface PlatformOptions extends WorkflowOptions {

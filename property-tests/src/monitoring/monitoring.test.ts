@@ -257,8 +257,21 @@ describe("a monitor", () => {
     }).pipe(Effect.scoped, Effect.provide(world))
   )
 
+  it.effect("ends an alert that has no clear threshold of its own, however near to the best the threshold is", () =>
+    Effect.gen(function* () {
+      yield* begin
+      const near = { metric: "label_accuracy", comparator: "below", threshold: 0.95 } as const
+      assert.strictEqual((yield* create(near)).clear_threshold, 0.975)
+      assert.strictEqual((yield* create({ ...near, threshold: 0.5 })).clear_threshold, 0.55)
+    }).pipe(Effect.scoped, Effect.provide(world))
+  )
+
   it.effect.each([
     ["a clear threshold beyond the threshold", { clear_threshold: 0.2 }, "clear_threshold"],
+    ["a threshold that no share passes", { threshold: 7 }, "threshold"],
+    ["a threshold that nothing is below", { metric: "volume", comparator: "below", threshold: 0 }, "threshold"],
+    ["an alert that never ends", { threshold: 0 }, "clear_threshold"],
+    ["a clear threshold that nothing passes", { clear_threshold: -1 }, "clear_threshold"],
     ["no field", { metric: "missing_rate" }, "field"],
     ["a member of another metric", { value: "x" }, "value"],
     ["silence of a volume", { metric: "volume", no_data_s: 60 }, "no_data_s"],

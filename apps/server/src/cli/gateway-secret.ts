@@ -1,6 +1,6 @@
 /** `flyball gateway-secret`: seals the secret of an upstream for the file of upstreams. */
 import { openSecretBox } from "@flyball/node"
-import { sealUpstream } from "@flyball/platform"
+import { isBaseUrl, sealUpstream } from "@flyball/platform"
 import { Effect } from "effect"
 import { makeDataFolder } from "../host/data-folder.ts"
 import { readArguments, UsageError } from "./arguments.ts"
@@ -11,7 +11,7 @@ import { settingsOfProcess } from "./environment.ts"
 export const run = command("gateway-secret", async (args) => {
   const { values } = readArguments(args, { "base-url": { type: "string" } })
   const url = values["base-url"]
-  if (url === undefined || !URL.canParse(url)) throw new UsageError("--base-url should be the base_url of the upstream")
+  if (url === undefined || !isBaseUrl(url)) throw new UsageError("--base-url should be the base_url of the upstream")
   const { settings } = settingsOfProcess()
   if (settings.database.kind === "memory")
     throw new Error("with a store in memory the key that seals is gone with the server; name a store that stays")

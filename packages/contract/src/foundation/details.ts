@@ -68,12 +68,18 @@ const inputOf = (issue: SchemaIssue.Issue): unknown => (SchemaIssue.hasInput(iss
 
 type TypeProblem = readonly [DetailType, string, { readonly [name: string]: unknown }?]
 
+/** Whether a number has to be an integer. */
+const isWhole = ({ checks }: SchemaAST.AST): boolean =>
+  (checks ?? []).some(({ annotations }) => (annotations?.["detail"] as CheckDetail | undefined)?.type === "int_type")
+
 const typeProblem = (ast: SchemaAST.AST): TypeProblem => {
   switch (ast._tag) {
     case "String":
       return ["string_type", "Input should be a valid string"]
     case "Number":
-      return ["int_type", "Input should be a valid integer"]
+      return isWhole(ast)
+        ? ["int_type", "Input should be a valid integer"]
+        : ["float_type", "Input should be a valid number"]
     case "Boolean":
       return ["bool_type", "Input should be a valid boolean"]
     case "Arrays":

@@ -201,6 +201,7 @@ describe("integers", () => {
     refuses(integer(), Number.MAX_SAFE_INTEGER + 1, "less_than_equal")
     for (const value of [1.5, "1", true, null, [], {}, Number.POSITIVE_INFINITY, Number.NaN])
       refuses(integer(), value, "int_type")
+    for (const value of ["1", true, null, []]) refuses(Schema.Number, value, "float_type")
   })
   it("of a query are decimal digits", () => {
     takes(integerParam(1, 5), "5", 5)

@@ -148,7 +148,7 @@ export const MonitorCreate = Schema.Struct({
   segment: optional(identifier(64)),
   comparator: oneOf(monitorComparators),
   threshold: measure,
-  /** What the value must pass for an alert to end; left out: a tenth of the threshold inside it. */
+  /** What the value must pass for an alert to end; left out: a tenth of the threshold inside it, or less. */
   clear_threshold: optional(measure),
   window_s: leftOut(integer(windowS.min, windowS.max), windowS.default),
   /** With fewer in the window nothing is said. */

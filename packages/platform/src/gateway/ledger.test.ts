@@ -81,7 +81,10 @@ describe("the file of upstreams", () => {
         read({ ...entry, secret: "sk" }),
         read({ ...entry, forms: ["soap"] }),
         read(entry, entry),
-        read({ ...entry, idle_ms: 0 })
+        read({ ...entry, idle_ms: 0 }),
+        ...["ftp://api.example/v1", "https://a:b@api.example/v1", "https://api.example/v1?k=1"].map((address) =>
+          read({ ...entry, base_url: address })
+        )
       ].map((found) => (typeof found === "string" ? found.slice(0, 30) : found)),
       [
         "it is no JSON",
@@ -89,7 +92,8 @@ describe("the file of upstreams", () => {
         "upstreams[0]: a secret is seale",
         "upstreams[0]: forms is a list o",
         "upstreams[1]: the model m is th",
-        "upstreams[0]: idle_ms is 1 to 3"
+        "upstreams[0]: idle_ms is 1 to 3",
+        ...Array.from({ length: 3 }, () => "upstreams[0]: base_url is an address such")
       ].map((text) => text.slice(0, 30))
     )
   })

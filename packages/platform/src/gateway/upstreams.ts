@@ -29,7 +29,15 @@ export interface Upstream {
 /** What a sealed secret is bound to: it opens for no other host. */
 const ownerOf = (baseUrl: string): string => `upstream:${new URL(baseUrl).origin}`
 
-/** Seals the secret of the upstreams of one host, for the file. */
+/** Whether an address may stand before the paths of a form: http or https, without user, query and fragment. */
+export const isBaseUrl = (text: string): boolean => {
+  const url = URL.parse(text)
+  return (
+    url !== null && /^https?:$/.test(url.protocol) && `${url.username}${url.password}${url.search}${url.hash}` === ""
+  )
+}
+
+/** Seals the secret of the upstreams of one host, for the file. `baseUrl`: see {@link isBaseUrl}. */
 export const sealUpstream = (box: SecretBoxApi, baseUrl: string, secret: string): Effect.Effect<string> =>
   Effect.map(box.seal(utf8(secret), ownerOf(baseUrl)), toBase64)
 
@@ -95,8 +103,8 @@ const readUpstream = (entry: unknown): Upstream | string => {
     timeout_ms: timeoutMs = DEFAULT_TIMEOUT_MS
   } = entry
   if (typeof model !== "string" || !/^[!-~]{1,200}$/.test(model)) return "model is 1 to 200 visible characters"
-  if (typeof baseUrl !== "string" || !URL.canParse(baseUrl))
-    return "base_url is an address such as https://api.example/v1"
+  if (typeof baseUrl !== "string" || !isBaseUrl(baseUrl))
+    return "base_url is an address such as https://api.example/v1, without user, query and fragment"
   if (!Array.isArray(forms) || forms.length === 0 || forms.some((one) => !gatewayForms.includes(one)))
     return `forms is a list of ${gatewayForms.join(", ")}`
   if (sealedSecret !== null && (typeof sealedSecret !== "string" || fromBase64(sealedSecret) === null))

@@ -47,16 +47,29 @@ export const readMonitor = (
   })
 }
 
+/** The least and the most that a value of a metric can be. */
+const rangeOf = (metric: MonitorCreate["metric"]): readonly [least: number, most: number] =>
+  metric === "score_mean"
+    ? [-monitoringBounds.score, monitoringBounds.score]
+    : [0, shareMetrics.includes(metric) ? 1 : Infinity]
+
+/** A tenth of the threshold inside it, and at most half way to the best value: beyond that no alert would end. */
+const clearOf = ({ comparator, metric, threshold }: MonitorCreate): number => {
+  const [least, most] = rangeOf(metric)
+  const [side, best] = comparator === "above" ? [1, least] : [-1, most]
+  const inside = Math.min(Math.abs(threshold) / 10, Math.abs(threshold - best) / 2)
+  return Number((threshold - side * inside).toPrecision(12))
+}
+
 const ruleOf = (input: MonitorCreate): MonitorRule => {
   const { comparator, metric, threshold } = input
-  const side = comparator === "above" ? 1 : -1
   const { alpha, clearS, minSamples, windowS } = monitoringBounds
   const windowMs = (input.window_s ?? windowS.default) * 1_000
   return {
     metric,
     comparator,
     threshold,
-    clearThreshold: input.clear_threshold ?? Number((threshold - (side * Math.abs(threshold)) / 10).toPrecision(12)),
+    clearThreshold: input.clear_threshold ?? clearOf(input),
     windowMs,
     minSamples: input.min_samples ?? minSamples,
     pendingMs: (input.pending_s ?? 0) * 1_000,
@@ -74,6 +87,14 @@ const problemOf = (input: MonitorCreate, rule: MonitorRule): readonly [member: s
     if (metrics.includes(metric) !== isThere)
       return [member, isThere ? `${metric} has no such member` : `${metric} needs it`]
   }
+  const [least, most] = rangeOf(metric)
+  if (comparator === "above" ? threshold >= most : threshold <= least)
+    return [
+      "threshold",
+      `${metric} is ${least} ${most === Infinity ? "or more" : `to ${most}`}, and never ${comparator} it`
+    ]
+  if (comparator === "above" ? clearThreshold <= least : clearThreshold >= most)
+    return ["clear_threshold", `No value of ${metric} is beyond ${clearThreshold}: an alert would never end`]
   const side = comparator === "above" ? 1 : -1
   if (side * clearThreshold > side * threshold)
     return ["clear_threshold", `It should not be ${comparator} the threshold, so that an alert can end`]
