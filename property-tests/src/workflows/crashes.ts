@@ -98,12 +98,16 @@ const prepared = ({ at: place, dir }: RunCrashing, url: string): Promise<string>
 }
 
 /** Runs a process to its end; what it wrote. */
-const process_ = (run: CrashingRun, laterMs: number): Promise<string> =>
+const runProcess = (run: CrashingRun, laterMs: number): Promise<string> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ["--import", at("later.mjs"), at("crashing-run.ts"), JSON.stringify(run)], {
-      stdio: ["ignore", "pipe", "inherit"],
-      env: { ...process.env, FLYBALL_TEST_LATER_MS: String(laterMs) }
-    })
+    const child = spawn(
+      process.execPath,
+      ["--import", at("../crash/later.mjs"), at("crashing-run.ts"), JSON.stringify(run)],
+      {
+        stdio: ["ignore", "pipe", "inherit"],
+        env: { ...process.env, FLYBALL_TEST_LATER_MS: String(laterMs) }
+      }
+    )
     let text = ""
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => (text += chunk))
     child.on("close", (status, signal) =>
@@ -126,7 +130,7 @@ export const runCrashes = async (of: RunCrashing): Promise<ReadonlyArray<RunCras
       else await clock.shift(LATER_MS)
     }
     const run = (is: CrashingRun["is"], order: string, statement: string, moment: string) =>
-      process_({ at: of.at, dir: of.dir, is, workflowId, order, statement, moment }, laterMs)
+      runProcess({ at: of.at, dir: of.dir, is, workflowId, order, statement, moment }, laterMs)
     const statements = statementsIn(await run("live", "never", "", ""))
     const found: Array<RunCrash> = []
     for (const [index, statement] of statements.entries()) {
