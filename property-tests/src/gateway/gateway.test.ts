@@ -456,6 +456,26 @@ it("refuses calls whose arguments are no JSON, and who may not ask", async () =>
   assert.strictEqual(await world.usage(), 42)
 })
 
+it("takes the agent from the key, and no other agent from a header", async () => {
+  const { governor, url } = world
+  const of = { name: "its own", org_unit: "ops", plan: "starter", scopes: ["gateway:write"], agent_id: world.agentId }
+  const { key, id } = await governor.platformKeys.mint(of as never)
+  const client = new OpenAI({ apiKey: key, baseURL: `${url}/v1/gateway`, maxRetries: 0 })
+  const answer = (headers = {}) =>
+    client.chat.completions.create({ model: "m", messages: user, max_tokens: 500 }, { headers })
+  world.script = json(chat.whole("Hello you", []))
+  assert.strictEqual((await answer()).choices[0]!.message.content, "Hello you")
+  await settled("finished", 42)
+  const other = await answer({ "x-flyball-agent": `agt_${"0".repeat(26)}` }).catch((cause) => cause)
+  assert.strictEqual(other.status, 400)
+  assert.include(other.message, world.agentId)
+  await governor.platformKeys.revoke(id)
+  const bytes: Array<Uint8Array> = []
+  for await (const piece of governor.exportPack({ kind: "full", disclose: "all" } as never)) bytes.push(piece)
+  const fair = await resealed(openPack(new Uint8Array(Buffer.concat(bytes))))
+  assert.deepStrictEqual([fair.status, fair.findings], [0, []], fair.text)
+})
+
 it("its pack replays, and replay finds another cost and a call that was passed on against its verdict", async () => {
   world.script = json(chat.whole("Hello you", [read, pay]))
   await chat.ask()

@@ -210,6 +210,7 @@ socket of the data folder.`
   --org-unit U       whose requests, usage and events it is for
   --plan P           free, starter, growth, enterprise or custom
   --scopes S,…       what it may be used for: * for all but executions:approve, or names as usage:read
+  --agent ID         the agent that calls the gateway with it, of U: its clients need no header that names it
   --expires-at T     when it ends, RFC 3339
 Limits of a key of the plan custom are set with POST /api/v1/admin/platform-keys.
 Works beside running servers: on SQLite the server does it, over the control socket of the data folder. A revoked key is

@@ -19,6 +19,7 @@ export const run = command("platform-key", async (args) => {
       "org-unit": { type: "string" },
       plan: { type: "string" },
       scopes: { type: "string" },
+      agent: { type: "string" },
       "expires-at": { type: "string" },
       json: { type: "boolean" }
     },
@@ -37,8 +38,8 @@ export const run = command("platform-key", async (args) => {
     )
   if (act !== "mint" || id !== undefined)
     throw new UsageError("expected mint --name N --org-unit U --plan P --scopes S,…, or list, or revoke ID")
-  const { "expires-at": expires, name, "org-unit": unit, plan, scopes } = values
-  const given = { name, org_unit: unit, plan, scopes: scopes?.split(","), expires_at: expires }
+  const { agent, "expires-at": expires, name, "org-unit": unit, plan, scopes } = values
+  const given = { name, org_unit: unit, plan, scopes: scopes?.split(","), agent_id: agent, expires_at: expires }
   const key = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   return actFromHost(
     { command: "platform_key_mint", key: checked(key) },
@@ -48,7 +49,11 @@ export const run = command("platform-key", async (args) => {
 
 const decodeKey = decode(PlatformKeyCreate)
 
-const flags: { readonly [member: string]: string } = { org_unit: "--org-unit", expires_at: "--expires-at" }
+const flags: { readonly [member: string]: string } = {
+  agent_id: "--agent",
+  org_unit: "--org-unit",
+  expires_at: "--expires-at"
+}
 
 const checked = (key: object): PlatformKeyCreate => {
   const decoded = decodeKey(key, "body")
@@ -63,7 +68,8 @@ const checked = (key: object): PlatformKeyCreate => {
 const linesOf = (keys: ReadonlyArray<PlatformKeyOut>): ReadonlyArray<string> =>
   keys.length === 0
     ? ["There is no platform key."]
-    : keys.map(({ expires_at: expires, hint, id, name, org_unit: unit, plan, revoked_at: revoked, scopes }) => {
+    : keys.map(({ expires_at: expires, hint, id, name, org_unit: unit, plan, revoked_at: revoked, ...key }) => {
         const state = revoked !== null ? `revoked ${revoked}` : expires === null ? "in force" : `until ${expires}`
-        return `${id}  …${hint}  ${plan}  ${unit ?? "(erased)"}  ${name}  ${scopes.join(",")}  ${state}`
+        const uses = [...key.scopes, key.agent_id ?? []].flat().join(",")
+        return `${id}  …${hint}  ${plan}  ${unit ?? "(erased)"}  ${name}  ${uses}  ${state}`
       })

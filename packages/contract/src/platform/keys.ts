@@ -2,7 +2,7 @@
 import { platformScopes } from "@flyball/evidence/words"
 import { Schema } from "effect"
 import { ahead } from "../foundation/ahead.ts"
-import { instant, integer, list, name, oneOf, optional, orgUnit } from "../foundation/fields.ts"
+import { id, instant, integer, list, name, oneOf, optional, orgUnit } from "../foundation/fields.ts"
 import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords } from "../foundation/place.ts"
 import type { Info, Input } from "../foundation/plain.ts"
 import { plans } from "./plans.ts"
@@ -25,6 +25,8 @@ export const PlatformKeyCreate = Schema.Struct({
   plan: inBody(oneOf(plans)),
   /** What it may be used for, 1 to 17 scopes. */
   scopes: inBody(list(oneOf(platformScopes), 1, platformScopes.length)),
+  /** The agent that calls the gateway with this key, of `org_unit`: its clients need no header that names it. */
+  agent_id: inBody(optional(id("agent"))),
   /** Only with the plan `custom`. */
   limits: inBody(optional(PlatformKeyLimits)),
   expires_at: ahead(inBody(optional(instant)))
@@ -49,6 +51,7 @@ export const PlatformKeyOut = Schema.Struct({
   hint: inBody(Schema.String, "key_digest"),
   plan: inBody(oneOf(plans)),
   scopes: inBody(Schema.Array(oneOf(platformScopes))),
+  agent_id: inBody(Schema.NullOr(Schema.String)),
   limits: inBody(shownLimits),
   created_by: inBody(Schema.String, "writer"),
   created_at: computed(instant),

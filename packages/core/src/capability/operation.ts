@@ -93,6 +93,8 @@ export interface OperationCaller {
 export interface Account {
   /** Names the caller in limits. */
   readonly subject: string
+  /** The agent that the caller's key names; null for people, and for keys that name none. */
+  readonly agentId: string | null
   readonly plan: Plan
   readonly limits: PlanLimits
   /** What every request takes of. */

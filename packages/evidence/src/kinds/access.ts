@@ -33,8 +33,11 @@ export const accessKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "platform_key.minted",
-    about: "A platform key was created. `key_digest` is its SHA-256. Only a key of the plan `custom` has `limits`.",
+    about:
+      "A platform key was created. `key_digest` is its SHA-256. Only a key of the plan `custom` has `limits`. " +
+      "`agent_id` is the agent that calls the gateway with it.",
     body: [
+      may("agent_id", id("agt_")),
       may("expires_at", instant),
       must("key_digest", hash),
       must("key_id", id("pky_")),

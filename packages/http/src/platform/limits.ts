@@ -22,6 +22,7 @@ export const limitedOf = (caller: LimitedCaller, planOfPeople: Plan): Limited =>
   const limits = isKey ? caller.limits : planLimits[planOfPeople]
   return {
     subject,
+    agentId: isKey ? caller.agentId : null,
     plan: isKey ? caller.plan : planOfPeople,
     limits,
     row: planRow(subject, limits),

@@ -133,8 +133,17 @@ export class Gateway extends Context.Service<Gateway, GatewayApi>()("flyball/pla
           form: GatewayForm,
           unit: string,
           name: string,
-          agentId: string | null
+          { account, received }: OperationCaller
         ) {
+          const header = received?.header("x-flyball-agent") ?? null
+          const ofKey = account?.agentId ?? null
+          if (header !== null && ofKey !== null && header !== ofKey)
+            return yield* wrongHeader(
+              "X-Flyball-Agent",
+              `Expected ${ofKey}, the agent of this key, or no header`,
+              header
+            )
+          const agentId = header ?? ofKey
           if (agentId === null || !isId("agent", agentId))
             return yield* wrongHeader("X-Flyball-Agent", "Expected the id agt_… of the agent that calls", agentId)
           const agent = yield* agents.get(agentId, unitScope(unit))
@@ -260,12 +269,7 @@ export class Gateway extends Context.Service<Gateway, GatewayApi>()("flyball/pla
         const pass: GatewayApi["pass"] = Effect.fnUntraced(function* (form, unit, body, caller) {
           const codec = codecs[form]
           const writer = yield* caller.writer
-          const { agentId, upstream } = yield* admit(
-            form,
-            unit,
-            body.model,
-            caller.received?.header("x-flyball-agent") ?? null
-          )
+          const { agentId, upstream } = yield* admit(form, unit, body.model, caller)
           const source = caller.received?.body ?? utf8(JSON.stringify(body))
           const halts = yield* watch([
             { type: "agent", id: agentId },

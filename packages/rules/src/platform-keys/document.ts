@@ -29,6 +29,8 @@ export type PlatformKeyDocument = PlatformKeyProfile & {
   readonly digest: string
   readonly plan: string
   readonly scopes: ReadonlyArray<string>
+  /** The agent that calls the gateway with it; null where each request names one. */
+  readonly agentId: string | null
   /** Null but for the plan `custom`. */
   readonly limits: PlatformKeyLimits | null
   /** Writer who minted it. */

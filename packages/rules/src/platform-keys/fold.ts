@@ -18,6 +18,7 @@ export const foldPlatformKeyMinted = ({ body, parts }: ReplayRecord): ExpectedDo
     digest,
     plan: String(body["plan"]),
     scopes: (body["scopes"] ?? []) as ReadonlyArray<string>,
+    agentId: typeof body["agent_id"] === "string" ? body["agent_id"] : null,
     limits:
       body["plan"] === "custom"
         ? {

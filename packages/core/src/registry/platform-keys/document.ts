@@ -31,6 +31,7 @@ export const platformKeyOut = (id: string, key: PlatformKeyDocument, reported: R
     hint: keyHint(key.digest),
     plan: key.plan as Plan,
     scopes: key.scopes as ReadonlyArray<PlatformScope>,
+    agent_id: key.agentId,
     limits: {
       requests_per_minute: limits.requestsPerMinute,
       requests_per_day: limits.requestsPerDay,

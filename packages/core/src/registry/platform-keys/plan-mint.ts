@@ -14,6 +14,8 @@ export interface MintCommand {
   readonly keyId: string
   readonly input: PlatformKeyCreate
   readonly digest: string
+  /** Org unit of the agent that the input names; null where it names none, or one that is not there. */
+  readonly unitOfAgent: string | null
   readonly writer: Writer
 }
 
@@ -26,19 +28,24 @@ export interface MintPlan {
 /**
  * Decides what minting a platform key would change.
  *
- * - Fails: `InvalidInput` for a key that is expired already, and for limits with another plan than `custom`.
+ * - Fails: `InvalidInput` for a key that is expired already, for limits with another plan than `custom`, and for an
+ *   agent that is not of the key's org unit.
  * - Spec: api.md "Document 2".
  */
 export const planMint = (command: MintCommand, asOf: AsOf): Result.Result<MintPlan, InvalidInput> => {
   const { input, keyId, writer } = command
   const expiresAtMs = typeof input.expires_at === "string" ? parseInstant(input.expires_at) : null
   const limits = input.limits ?? null
+  const agentId = input.agent_id ?? null
   const detail = [
     ...(expiresAtMs !== null && expiresAtMs <= asOf.ms
       ? [wrong("expires_at", `Expected a time after ${formatInstant(asOf.ms)}`, input.expires_at)]
       : []),
     ...(limits !== null && input.plan !== "custom"
       ? [wrong("limits", "Only the plan custom has limits of its own", null)]
+      : []),
+    ...(agentId !== null && command.unitOfAgent !== input.org_unit
+      ? [wrong("agent_id", "Expected the id agt_… of an agent of the key's org unit", agentId)]
       : [])
   ]
   if (detail.length > 0) return Result.fail(new InvalidInput({ detail }))
@@ -48,6 +55,7 @@ export const planMint = (command: MintCommand, asOf: AsOf): Result.Result<MintPl
     digest: command.digest,
     plan: input.plan,
     scopes: [...new Set(input.scopes)],
+    agentId,
     limits:
       input.plan === "custom"
         ? {
@@ -69,8 +77,9 @@ export const planMint = (command: MintCommand, asOf: AsOf): Result.Result<MintPl
       records: [
         {
           kind: "platform_key.minted",
-          agentId: null,
+          agentId,
           body: omitNullish({
+            agent_id: agentId,
             expires_at,
             key_digest: key.digest,
             key_id: keyId,

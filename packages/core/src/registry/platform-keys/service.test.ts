@@ -3,6 +3,7 @@ import type { PlatformKeyCreate } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { Agents } from "../agents/service.ts"
 import { Erasure } from "../../outward/erasure/service.ts"
 import { Replay } from "../../outward/replay/service.ts"
 import { Storage } from "../../storage/port.ts"
@@ -67,6 +68,24 @@ describe("platform keys", () => {
       yield* TestClock.adjust(60_000)
       for (const token of [revoked.key, over.key, erased.key, "fb_live_x", `${erased.key}x`, ""])
         assert.strictEqual(yield* refused(token), "Unauthorized")
+      assert.deepStrictEqual(yield* differences, [])
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
+  it.effect("name an agent of their org unit, or none", () =>
+    Effect.gen(function* () {
+      const { agent } = yield* Agents.use((agents) =>
+        agents.register(
+          { name: "clerk", org_unit: "ops", owner_name: "Ada", owner_email: "ada@example.org" },
+          systemHost
+        )
+      )
+      const own = yield* minted({ agent_id: agent.id })
+      assert.strictEqual(own.agent_id, agent.id)
+      assert.strictEqual((yield* authenticated(own.key)).agentId, agent.id)
+      yield* PlatformKeys.use((keys) => keys.revoke(own.id, systemHost))
+      for (const wrong of [{ org_unit: "sales", agent_id: agent.id }, { agent_id: `agt_${"0".repeat(26)}` }])
+        assert.strictEqual((yield* Effect.flip(minted(wrong)))._tag, "InvalidInput")
       assert.deepStrictEqual(yield* differences, [])
     }).pipe(Effect.provide(governorWorld()))
   )

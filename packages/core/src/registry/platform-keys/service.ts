@@ -11,7 +11,7 @@ import {
   type PlatformScope,
   type Unauthorized
 } from "@flyball/contract"
-import type { PlatformKeyDocument } from "@flyball/rules"
+import type { AgentDocument, PlatformKeyDocument } from "@flyball/rules"
 import { Context, Effect, Layer } from "effect"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { Entropy } from "../../foundation/entropy.ts"
@@ -19,6 +19,7 @@ import { newId } from "../../foundation/ids.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
+import { AGENTS } from "../agents/document.ts"
 import { KEY_BYTES } from "../ingest-keys/key-text.ts"
 import { keyStore } from "../keys/key-store.ts"
 import { platformFamily } from "../keys/plan-revoke.ts"
@@ -30,6 +31,8 @@ import { planMint } from "./plan-mint.ts"
 export interface PlatformKeyHolder {
   readonly writer: Writer
   readonly orgUnit: string
+  /** The agent that the key names; null where it names none. */
+  readonly agentId: string | null
   readonly plan: Plan
   readonly scopes: ReadonlyArray<PlatformScope>
   readonly limits: PlanLimits
@@ -70,7 +73,9 @@ export class PlatformKeys extends Context.Service<PlatformKeys, PlatformKeysApi>
           storage,
           Effect.gen(function* () {
             const keyId = yield* newId("pky")
-            const command = { keyId, input, digest: platformKeyDigest(crypto, key)!, writer }
+            const agent = input.agent_id == null ? null : yield* storage.get(AGENTS, input.agent_id)
+            const unitOfAgent = agent === null ? null : (agent.body as AgentDocument).orgUnit
+            const command = { keyId, input, digest: platformKeyDigest(crypto, key)!, unitOfAgent, writer }
             const planned = yield* Effect.fromResult(planMint(command, yield* storage.asOf))
             yield* storage.commit(planned.change)
             return { keyId, ...planned }
@@ -87,6 +92,7 @@ export class PlatformKeys extends Context.Service<PlatformKeys, PlatformKeysApi>
           Effect.map(keys.open(platformKeyDigest(crypto, token)), ({ id, key }) => ({
             writer: { id },
             orgUnit: key.orgUnit,
+            agentId: key.agentId,
             plan: key.plan as Plan,
             scopes: key.scopes as ReadonlyArray<PlatformScope>,
             limits: limitsOf(key)

@@ -73,7 +73,7 @@ const recordSteps: { readonly [kind: string]: Step } = {
   "fairness.screened": { gives: "screen_id", of: ["agent_id"] },
   "ingest_key.minted": { gives: "key_id" },
   "ingest_key.revoked": { of: ["key_id"], ends: "key_id" },
-  "platform_key.minted": { gives: "key_id" },
+  "platform_key.minted": { gives: "key_id", of: ["agent_id"] },
   "platform_key.revoked": { of: ["key_id"], ends: "key_id" },
   "mapping.changed": { counts: ["rules", "mapping", "rules"] },
   "principal.seen": { gives: "principal_id" },
@@ -151,7 +151,8 @@ export class Steps {
       }
       if (given.ended !== null && given.ended >= 0)
         return problem("ended_twice", `${id} was ended by record ${given.ended}.`)
-      if (member !== "agent_id" && typeof given.agentId === "string" && given.agentId !== body["agent_id"])
+      const { agent_id: agentId = given.agentId } = body
+      if (member !== "agent_id" && typeof given.agentId === "string" && given.agentId !== agentId)
         return problem("reference_mismatch", `${id} belongs to ${given.agentId}; the record says another agent.`)
       for (const [name, value] of Object.entries(given.said))
         if (body[name] !== undefined && body[name] !== value)
