@@ -41,11 +41,12 @@ export {
   localVerdict,
   type LocalVerdict
 } from "./decide/local-verdict.ts"
-export { REDACTED, redactMembers } from "./decide/redact-members.ts"
+export { redactMembers } from "./decide/redact-members.ts"
 export { namedSignal, signalWords } from "./decide/signal-words.ts"
 export { renderTrace } from "./decide/trace.ts"
 export { readWaiver, waive, type Waiver } from "./decide/waive.ts"
 export { type Exported, exportEnvelope, type ExportLanguage, exportLanguages } from "./export/export-envelope.ts"
+export { REDACTED, UNKNOWN } from "./language/arguments.ts"
 export { type Outcome, outcomes } from "./language/compiled.ts"
 export { envelopeDigest } from "./language/digest.ts"
 export type { EffectClass, Envelope, Meter } from "./language/envelope.ts"

@@ -137,6 +137,7 @@ const isCapped = ({ fn }: Derived): boolean => fn === "ratio_bp@1"
 const differs = (a: Signal, b: Signal, isRequired: boolean): string | null => {
   if (a.type !== b.type) return "type"
   if (a.source !== b.source) return "source"
+  if (a.from !== b.from) return "place in the arguments"
   if (a.unit !== b.unit) return "unit"
   if (a.setBy !== b.setBy) return "set_by"
   if (a.ordered !== b.ordered) return "order"
@@ -154,7 +155,8 @@ const signalAxis = (signal: Signal): Axis => ({
   min: signal.min,
   max: signal.max,
   values: signal.values,
-  mayBeAbsent: signal.optional
+  mayBeAbsent: signal.optional,
+  ...(signal.from === null ? {} : { from: signal.from })
 })
 
 const derivedAxis = (derived: Derived, signals: ReadonlyArray<Signal>): Axis => ({

@@ -24,6 +24,11 @@ export type KillState = "none" | "notify" | "step_down" | "drain" | "halt" | "qu
 /** The intent that is evaluated. `signals` come from outside and are checked here. Spec: `envelope/1` section 11. */
 export interface Action {
   readonly signals: unknown
+  /**
+   * The arguments, as their RFC 8785 form reads; undefined where the action has none, `UNKNOWN` where only their digest
+   * is known.
+   */
+  readonly args?: unknown
   readonly runId: string | null
 }
 
@@ -93,7 +98,7 @@ export const decide = (ready: Ready | null, action: Action, situation: Situation
   if (end !== null || ready === null) return end ?? stopped("@no_envelope", "envelope", null)
   const problem = decode(
     ready.decoder,
-    action.signals,
+    action,
     situation.server,
     action.runId === null ? null : situation.latches,
     ready.point

@@ -4,6 +4,7 @@
  *
  * Spec: `SPEC.md` section 11, step 4.
  */
+import { stepsOf, valueAt } from "../language/arguments.ts"
 import { leastPoint } from "../language/boxes.ts"
 import type { Combination } from "../compile/compile.ts"
 import { derivedFunctions } from "../language/derived.ts"
@@ -19,7 +20,7 @@ export interface SignalProblem {
 export interface Decoder {
   readonly steps: ReadonlyArray<Step>
   readonly caller: CallerSteps
-  /** Of the server and latches. */
+  /** Of the arguments, the server and latches. */
   readonly others: ReadonlyArray<Step>
   readonly derived: ReadonlyArray<DerivedStep>
 }
@@ -30,6 +31,8 @@ export interface Step {
   readonly name: string
   readonly type: SignalType
   readonly source: SignalSource
+  /** Of source `args`: where in the arguments. */
+  readonly from: ReadonlyArray<string>
   readonly min: number
   readonly max: number
   readonly indices: ReadonlyMap<string, number> | null
@@ -54,6 +57,12 @@ interface DerivedStep extends Derived {
   readonly scratch: Array<number>
 }
 
+/** An action's signals and arguments, not yet checked. */
+interface Sent {
+  readonly signals: unknown
+  readonly args?: unknown
+}
+
 /** Values of signals by name, not yet checked. */
 export interface Values {
   readonly [name: string]: unknown
@@ -71,6 +80,7 @@ export const decoderOf = ({ compiled, derived, signals }: Combination): Decoder 
       name: signal.name,
       type: signal.type,
       source: signal.source,
+      from: stepsOf(signal.from ?? "")!,
       min: signal.min,
       max: signal.max,
       indices,
@@ -102,7 +112,7 @@ export const decoderOf = ({ compiled, derived, signals }: Combination): Decoder 
  */
 export const decode = (
   decoder: Decoder,
-  caller: unknown,
+  { args, signals: caller }: Sent,
   server: Values,
   latches: ReadonlySet<string> | null,
   point: Float64Array
@@ -110,8 +120,8 @@ export const decode = (
   if (typeof caller !== "object" || caller === null || Array.isArray(caller))
     return { rule: "@invalid_signal", signal: null }
   const sent = caller as Values
-  if (takeSent(decoder.caller, sent, point) && decodeRest(decoder, server, latches, point)) return null
-  const problem = firstProblem(decoder.steps, sent, server, latches, point)
+  if (takeSent(decoder.caller, sent, point) && decodeRest(decoder, args, server, latches, point)) return null
+  const problem = firstProblem(decoder.steps, sent, args, server, latches, point)
   if (problem === null) derive(decoder, point)
   return problem
 }
@@ -119,13 +129,14 @@ export const decode = (
 /** Writes all points but those of the caller. Returns false if one has a problem, which `firstProblem` finds. */
 const decodeRest = (
   decoder: Decoder,
+  args: unknown,
   server: Values,
   latches: ReadonlySet<string> | null,
   point: Float64Array
 ): boolean => {
   const { others } = decoder
   for (let i = 0; i < others.length; i++)
-    if (problemOf(others[i]!, nothing, server, latches, point) !== null) return false
+    if (problemOf(others[i]!, nothing, args, server, latches, point) !== null) return false
   derive(decoder, point)
   return true
 }
@@ -181,12 +192,13 @@ const take = (step: Step, value: unknown, point: Float64Array): boolean => {
 const firstProblem = (
   steps: ReadonlyArray<Step>,
   sent: Values,
+  args: unknown,
   server: Values,
   latches: ReadonlySet<string> | null,
   point: Float64Array
 ): SignalProblem | null => {
   for (const step of steps) {
-    const problem = problemOf(step, sent, server, latches, point)
+    const problem = problemOf(step, sent, args, server, latches, point)
     if (problem !== null) return problem
   }
   return unknownNames(steps, sent).length > 0 ? { rule: "@invalid_signal", signal: intruder(steps, sent) } : null
@@ -195,6 +207,7 @@ const firstProblem = (
 const problemOf = (
   step: Step,
   sent: Values,
+  args: unknown,
   server: Values,
   latches: ReadonlySet<string> | null,
   point: Float64Array
@@ -205,7 +218,7 @@ const problemOf = (
     point[place] = latches.has(name) ? 1 : 0
     return null
   }
-  const value = source === "caller" ? sent[name] : server[name]
+  const value = source === "caller" ? sent[name] : source === "args" ? valueAt(args, step.from) : server[name]
   if (value !== undefined) return take(step, value, point) ? null : { rule: "@invalid_signal", signal: name }
   if (absent === null) return { rule: "@missing_signal", signal: name }
   point[place] = absent

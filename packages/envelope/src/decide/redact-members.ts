@@ -1,7 +1,6 @@
 /** Removes members of what is recorded. Spec: `envelope/1` section 7, `redact_fields`. */
 
-/** Replacement of removed values. */
-export const REDACTED = "[redacted]"
+import { REDACTED } from "../language/arguments.ts"
 
 /** The value without those of these members, at any depth. Names are compared without case. */
 export const redactMembers = (names: ReadonlyArray<string>, value: unknown): unknown => {

@@ -26,7 +26,7 @@ const good = { tool: "refund", amount: 5 }
 const wordsFor = (sent: unknown, { latches = new Set<string>(), risk = "low" as unknown } = {}) => {
   const point = new Float64Array(combination!.compiled.axes.length)
   const server = { tier: 1, ...(risk === null ? {} : { risk_class: risk }) }
-  const problem = decode(decoderOf(combination!), sent, server, latches, point)
+  const problem = decode(decoderOf(combination!), { signals: sent }, server, latches, point)
   return problem === null ? null : signalWords(combination!, problem, sent)
 }
 

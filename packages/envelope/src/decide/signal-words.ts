@@ -1,5 +1,6 @@
 /** In words, why signals have no point: what was expected, and the type of what was received. */
 import type { Combination } from "../compile/compile.ts"
+import { stepsOf, UNKNOWN, valueAt } from "../language/arguments.ts"
 import type { Signal } from "../language/envelope.ts"
 import { type SignalProblem, unknownSignals } from "./decode.ts"
 
@@ -17,10 +18,16 @@ export const namedSignal = (combination: Combination, { signal }: SignalProblem,
   signal ?? (isMap(sent) ? (unknownSignals(combination, sent)[0]?.slice(0, MAX_NAME_CHARACTERS) ?? null) : null)
 
 /**
- * Describes a problem of signals. `sent` are the received signals; undefined if they were erased. Values are described
- * by type and bounds and never quoted; the name of an undeclared one is. Spec: `envelope/1` section 11, step 4.
+ * Describes a problem of signals. `sent` are the received signals, `args` the arguments; undefined if they were erased.
+ * Values are described by type and bounds and never quoted; the name of an undeclared one is. Spec: `envelope/1`
+ * section 11, step 4.
  */
-export const signalWords = (combination: Combination, problem: SignalProblem, sent: unknown): string => {
+export const signalWords = (
+  combination: Combination,
+  problem: SignalProblem,
+  sent: unknown,
+  args?: unknown
+): string => {
   const { signals } = combination
   const { rule, signal: name } = problem
   if (rule === "@missing_signal" && (name === null || name === "run_id"))
@@ -28,17 +35,27 @@ export const signalWords = (combination: Combination, problem: SignalProblem, se
   const signal = signals.find((one) => one.name === name)
   if (signal === undefined) return undeclared(signals, namedSignal(combination, problem, sent), sent)
   const expected = `\`${signal.name}\` should be ${expectedOf(signal)}`
+  const value = isMap(sent) ? sent[signal.name] : undefined
+  if (signal.from !== null && value === undefined) return `${expected}; ${argumentWords(signal, signal.from, args)}.`
   if (rule === "@missing_signal")
     return signal.source === "latch"
       ? `\`${signal.name}\` is remembered by run, and the request names none: expected run_id, received nothing.`
       : `${expected}; received nothing${bySource(signal)}.`
-  const value = isMap(sent) ? sent[signal.name] : undefined
   if (signal.source !== "caller")
     return value === undefined
       ? `${expected}; the service has another value${bySource(signal)}.`
-      : `\`${signal.name}\` comes from ${signal.source === "server" ? "the service" : "a latch"}: expected no value ` +
+      : `\`${signal.name}\` comes from ${origins[signal.source]}: expected no value ` +
           `from the caller, received ${typeWords(value)}.`
   return value === undefined ? `${expected}.` : `${expected}; received ${receivedOf(signal, value)}.`
+}
+
+const origins = { args: "the arguments", server: "the service", latch: "a latch" } as const
+
+const argumentWords = (signal: Signal, from: string, args: unknown): string => {
+  const value = valueAt(args, stepsOf(from)!)
+  const found =
+    value === undefined ? "nothing" : value === UNKNOWN ? "a value that is not shown" : receivedOf(signal, value)
+  return from === "" ? `the arguments are ${found}` : `the arguments have ${found} at \`${from}\``
 }
 
 const isMap = (value: unknown): value is { readonly [name: string]: unknown } =>

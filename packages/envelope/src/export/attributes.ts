@@ -5,11 +5,11 @@ import type { Axis } from "../language/compiled.ts"
 /** One line for each axis: its name, what it is, and who computes it. */
 export const attributeLines = ({ compiled, signals }: Combination): ReadonlyArray<string> =>
   compiled.axes.map((axis) => {
-    const onMissing = signals.find((signal) => signal.name === axis.name)?.onMissing ?? null
+    const { from = null, onMissing = null } = signals.find((signal) => signal.name === axis.name) ?? {}
     return (
       `${axis.name}: ${domainOf(axis)}${axis.mayBeAbsent ? ", or not there" : ""}` +
       (onMissing === null ? "" : `, ${JSON.stringify(onMissing)} if it is missing`) +
-      computed[axis.origin]
+      (from === null ? computed[axis.origin] : ` (read it from the arguments, at ${JSON.stringify(from)})`)
     )
   })
 
@@ -34,6 +34,7 @@ const domainOf = ({ kind, max, min, values }: Axis): string =>
 
 const computed: { readonly [origin in Axis["origin"]]: string } = {
   caller: "",
+  args: "",
   server: " (the service says it)",
   derived: " (derived: compute it before asking)",
   meter: " (a meter, its value after this action: keep it, and give it)",

@@ -20,7 +20,9 @@ export interface Axis {
   /** Unique in the envelope: a signal, a derived signal, `meter:<id>` (its value after this action), or a latch. */
   readonly name: string
   readonly kind: "enum" | "int" | "bool"
-  readonly origin: "caller" | "server" | "derived" | "meter" | "latch"
+  readonly origin: "caller" | "args" | "server" | "derived" | "meter" | "latch"
+  /** Of origin `args`: the JSON pointer. */
+  readonly from?: string
   /** Least and greatest value; an absent point lies below `min`. */
   readonly min: number
   readonly max: number

@@ -34,11 +34,12 @@ export type SignalText =
   | ({ readonly type: "bool" } & Given<boolean>)
   | { readonly type: "bool"; readonly source: "latch"; readonly set_by: string }
 
-/** Source of a value, and what a missing one means: never both. */
-type Given<T> = { readonly source: "caller" | "server" } & (
-  | { readonly optional?: boolean; readonly on_missing?: never }
-  | { readonly on_missing: T; readonly optional?: never }
-)
+/** Source of a value (`from`: a JSON pointer into the arguments), and what a missing one means: never both. */
+type Given<T> = (
+  | { readonly source: "caller" | "server"; readonly from?: never }
+  | { readonly source: "args"; readonly from: string }
+) &
+  ({ readonly optional?: boolean; readonly on_missing?: never } | { readonly on_missing: T; readonly optional?: never })
 
 /** A sliding window: its length in milliseconds, at most 366 days. Spec: `envelope/1` section 6. */
 export type MeterSource = {

@@ -49,10 +49,10 @@ export interface Scope {
 /** Type of a signal. */
 export type SignalType = "enum" | "int" | "bool"
 /**
- * The source of the value: the agent, the service out of its own state, or the service out of earlier evaluations of
- * the run.
+ * The source of the value: the agent, the arguments of the action, the service out of its own state, or the service out
+ * of earlier evaluations of the run.
  */
-export type SignalSource = "caller" | "server" | "latch"
+export type SignalSource = "caller" | "args" | "server" | "latch"
 
 /** A constant in a condition. */
 export type Scalar = string | number | boolean
@@ -76,6 +76,8 @@ export interface Signal {
   readonly onMissing: Scalar | null
   /** Of a latch: the bool signal that sets it; null otherwise. */
   readonly setBy: string | null
+  /** Of source `args`: the JSON pointer into the arguments; null otherwise. */
+  readonly from: string | null
 }
 
 /** Function of a derived signal, with its version. */

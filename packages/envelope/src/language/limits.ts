@@ -69,6 +69,9 @@ export const MAX_FOREIGN_NAME = 200
 /** Longest text constant: a name of code points outside the basic plane. Unit: UTF-16 code units. */
 export const MAX_CONSTANT_TEXT = 2 * MAX_FOREIGN_NAME
 
+/** Longest JSON pointer into arguments. Unit: UTF-16 code units. */
+export const MAX_POINTER = 256
+
 /** Longest reason or suggestion. Unit: characters. */
 export const MAX_SENTENCE = 500
 

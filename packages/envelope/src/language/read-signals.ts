@@ -1,10 +1,12 @@
 /** Reads `signals`. Spec: `SPEC.md` section 3. */
 import { isNewForeignName } from "@flyball/evidence"
+import { stepsOf } from "./arguments.ts"
 import type { Scalar, Signal, SignalSource, SignalType } from "./envelope.ts"
 import {
   MAX_CONSTANT_TEXT,
   MAX_FOREIGN_NAME,
   MAX_INT,
+  MAX_POINTER,
   MAX_SIGNALS,
   MAX_VALUE_TEXT,
   MAX_VALUES,
@@ -13,7 +15,7 @@ import {
 import { type Members, quote, type Reading } from "./reading.ts"
 
 const types: ReadonlyArray<SignalType> = ["enum", "int", "bool"]
-const sources: ReadonlyArray<SignalSource> = ["caller", "server", "latch"]
+const sources: ReadonlyArray<SignalSource> = ["caller", "args", "server", "latch"]
 /** Money in parts of a currency, and plain units. */
 const UNIT = /^(?:[A-Z]{3}\/(?:1|10|100|1000|10000)|bp|ms|s|count|tokens|bytes)$/
 
@@ -38,7 +40,7 @@ const readSignal = (reading: Reading, name: string, value: unknown, path: string
     value,
     path,
     ["type", "source"],
-    ["values", "ordered", "min", "max", "unit", "optional", "on_missing", "set_by"]
+    ["values", "ordered", "min", "max", "unit", "optional", "on_missing", "set_by", "from"]
   )
   if (members === null) return null
   const type = reading.word(members["type"], `${path}/type`, types)
@@ -51,7 +53,8 @@ const readSignal = (reading: Reading, name: string, value: unknown, path: string
     ["min", type === "int"],
     ["max", type === "int"],
     ["unit", type === "int"],
-    ["set_by", source === "latch"]
+    ["set_by", source === "latch"],
+    ["from", source === "args"]
   ] as const) {
     if (member in members && !when)
       reading.say("E113", `${path}/${member}`, `A signal of type ${type} from ${source} has no ${member}. Remove it.`)
@@ -65,6 +68,7 @@ const readSignal = (reading: Reading, name: string, value: unknown, path: string
   const ordered = "ordered" in members ? (reading.flag(members["ordered"], `${path}/ordered`) ?? false) : false
   const setBy =
     source === "latch" ? reading.text(reading.need(members, path, "set_by"), `${path}/set_by`, MAX_VALUE_TEXT) : null
+  const from = source === "args" ? readPointer(reading, reading.need(members, path, "from"), `${path}/from`) : null
   if (source === "latch" && (type !== "bool" || optional || "on_missing" in members))
     reading.say(
       "E113",
@@ -82,14 +86,15 @@ const readSignal = (reading: Reading, name: string, value: unknown, path: string
         "never absent. Declare it so, or choose another name."
     )
   }
-  if (name === "tool" && type !== "enum")
+  if (name === "tool" && (type !== "enum" || source === "args"))
     reading.say(
       "E103",
       path,
-      "The signal tool is the name of the tool that acts: an enum. Declare it so, or choose another name."
+      "The signal tool is the name of the tool that acts: an enum, and no argument. Declare it so, or choose another " +
+        "name."
     )
   if (domain === null || reading.findings.length > before) return null
-  const signal: Signal = { name, type, source, ...domain, ordered, unit, optional, onMissing: null, setBy }
+  const signal: Signal = { name, type, source, ...domain, ordered, unit, optional, onMissing: null, setBy, from }
   if (!("on_missing" in members)) return signal
   if (optional)
     return reading.say(
@@ -145,6 +150,18 @@ const readNames = (reading: Reading, members: Members, path: string): Pick<Signa
   return values === null || reading.findings.length > before ? null : { values, min: 0, max: values.length - 1 }
 }
 
+const readPointer = (reading: Reading, value: unknown, path: string): string | null => {
+  if (value === "") return ""
+  const pointer = reading.text(value, path, MAX_POINTER)
+  return pointer === null || stepsOf(pointer) !== null
+    ? pointer
+    : reading.say(
+        "E113",
+        path,
+        `A JSON pointer into the arguments is expected here, like /order/amount; this is ${quote(pointer)}.`
+      )
+}
+
 const readUnit = (reading: Reading, value: unknown, path: string): string | null => {
   const unit = reading.text(value, path, 16)
   return unit === null || UNIT.test(unit)
@@ -169,7 +186,7 @@ const checkLatch = (reading: Reading, latch: Signal, signals: ReadonlyArray<Sign
     reading.say(
       "E113",
       `/signals/${latch.name}/set_by`,
-      `A latch is set by a bool signal of the caller or the server, and ${by.name} is none.`
+      `A latch is set by a bool signal of the caller, the arguments or the server, and ${by.name} is none.`
     )
 }
 

@@ -34,6 +34,7 @@ const tier: Signal = {
   name: "tier",
   type: "int",
   source: "server",
+  from: null,
   values: null,
   ordered: false,
   min: 0,

@@ -3,6 +3,7 @@
  *
  * Spec: `SPEC.md` section 3.
  */
+import { stepsOf, valueAt } from "../language/arguments.ts"
 import type { Signal } from "../language/envelope.ts"
 
 /** Latches that are set in a run after one more evaluation, by those that it sets. Spec: `envelope/1` section 3. */
@@ -16,14 +17,16 @@ export const foldLatches = (set: ReadonlySet<string>, sets: ReadonlyArray<string
 export const latchesSetBy = (
   signals: ReadonlyArray<Signal>,
   caller: unknown,
-  server: { readonly [name: string]: unknown }
+  server: { readonly [name: string]: unknown },
+  args?: unknown
 ): ReadonlyArray<string> => {
   const sent = typeof caller === "object" && caller !== null ? (caller as { readonly [name: string]: unknown }) : {}
   const set: Array<string> = []
   for (const { name, setBy } of signals) {
     const by = setBy === null ? undefined : signals.find((signal) => signal.name === setBy)
     if (by === undefined) continue
-    const value = (by.source === "caller" ? sent : server)[by.name]
+    const value =
+      by.from === null ? (by.source === "caller" ? sent : server)[by.name] : valueAt(args, stepsOf(by.from)!)
     // Null is a value that no signal has, and not a missing one.
     if ((value === undefined ? by.onMissing : value) === true) set.push(name)
   }

@@ -27,7 +27,7 @@ export interface OnCommonAxes {
  * - A signal of one version alone: the other ignores it.
  * - Bounds that moved, a new member of an enum, an absence that one version does not know: where a version has no such
  *   value, it denies (`@invalid_signal`, `@missing_signal`).
- * - A signal that changed its type: two axes, as if it were two signals.
+ * - A signal that changed its type, or its place in the arguments: two axes, as if it were two signals.
  * - Spec: a gap; decision 0022.
  */
 export const commonAxes = (from: Compiled, to: Compiled): CommonAxes => {
@@ -38,17 +38,19 @@ export const commonAxes = (from: Compiled, to: Compiled): CommonAxes => {
       notes.push(`${axis.name} is in the old version alone: the new one ignores it.`)
       return axis
     }
-    if (other.kind !== axis.kind) {
+    if (!isSame(other, axis)) {
       notes.push(
-        `${axis.name} was ${axis.kind} and is ${other.kind}: the two are compared as two signals, each seen by ` +
-          "its own version alone."
+        (other.kind === axis.kind
+          ? `${axis.name} was read from ${placeOf(axis)} and is read from ${placeOf(other)}`
+          : `${axis.name} was ${axis.kind} and is ${other.kind}`) +
+          ": the two are compared as two signals, each seen by its own version alone."
       )
       return axis
     }
     return hullOf(axis, other, notes)
   })
   const places = to.axes.map((axis) => {
-    const found = from.axes.findIndex(({ kind, name }) => name === axis.name && kind === axis.kind)
+    const found = from.axes.findIndex((old) => old.name === axis.name && isSame(old, axis))
     if (found !== -1) return found
     const renamed = from.axes.some(({ name }) => name === axis.name)
     if (!renamed) notes.push(`${axis.name} is in the new version alone: the old one ignores it.`)
@@ -57,6 +59,10 @@ export const commonAxes = (from: Compiled, to: Compiled): CommonAxes => {
   })
   return { axes, from: carry(from, axes, [...from.axes.keys()]), to: carry(to, axes, places), notes }
 }
+
+const isSame = (one: Axis, other: Axis): boolean => one.kind === other.kind && one.from === other.from
+
+const placeOf = ({ from, origin }: Axis): string => (from === undefined ? origin : `the arguments at "${from}"`)
 
 const hullOf = (from: Axis, to: Axis, notes: Array<string>): Axis => {
   const values =

@@ -46,7 +46,8 @@ const sayings = ({ derived, meters, onUnavailable, rules, signals }: Envelope): 
   ...meters.map((meter) => `meter ${JSON.stringify(meter)}`),
   ...derived.map((one) => `derived signal ${JSON.stringify(one)}`),
   ...signals.map(
-    ({ name, onMissing, setBy, source, unit }) => `signal ${JSON.stringify({ name, source, unit, onMissing, setBy })}`
+    ({ from, name, onMissing, setBy, source, unit }) =>
+      `signal ${JSON.stringify({ name, source, ...(from === null ? {} : { from }), unit, onMissing, setBy })}`
   ),
   ...rules
     .filter(({ obligations, retryAfterMs }) => obligations.length > 0 || retryAfterMs !== null)
