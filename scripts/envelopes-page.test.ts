@@ -1,24 +1,31 @@
-/** Publishes each envelope of the cookbook, and evaluates each of its lines. */
+/** Publishes each envelope of the cookbook, and holds its cases against the service. */
 import { generateKeyPairSync, sign } from "node:crypto"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type Governor, memoryStorage, openGovernor } from "@flyball/core"
+import { type EnvelopeSource, type Governor, memoryStorage, openGovernor } from "@flyball/core"
+import { runCases } from "@flyball/envelope"
 import { trustFolder } from "@flyball/node"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { recipes } from "./docs-tables/recipes.ts"
 
-const page = readFileSync(new URL("../docs/envelopes.md", import.meta.url), "utf8")
-const recipes = [...page.matchAll(/^## \d+\. (.*)\n[^]*?^```json\n([^]*?)^```\n\n([^]*?)(?=^## |(?![^]))/gm)].map(
-  ([, name, json, table]) => ({
-    name: name!,
-    envelope: JSON.parse(json!),
-    rows: [...table!.matchAll(/^\| `(\{.*\})` \| `(.*)` \| `(.*)` \|$/gm)].map(([, signals, outcome, rule]) => ({
-      signals: JSON.parse(signals!) as object,
-      outcome: outcome!,
-      rule: rule!
-    }))
-  })
-)
+/** A file of tests, in as far as the service can run it now: it makes no action of yesterday. */
+interface Tests {
+  readonly envelope: EnvelopeSource
+  readonly cases: ReadonlyArray<{
+    readonly name: string
+    readonly before?: ReadonlyArray<Input>
+    readonly input: Input
+    readonly outcome: string
+    readonly rule: string
+  }>
+}
+interface Input {
+  readonly action: string
+  readonly args?: object
+  readonly ago_ms?: number
+}
+const files = recipes.map(({ name, text }) => ({ name, tests: JSON.parse(text) as Tests }))
 
 const trust = mkdtempSync(join(tmpdir(), "flyball-cookbook-"))
 afterAll(() => rmSync(trust, { recursive: true, force: true }))
@@ -31,45 +38,56 @@ beforeAll(async () => {
 afterAll(() => governor.close())
 
 describe("the cookbook of envelopes", () => {
-  it("has twelve recipes, each with an action that runs and one that does not", () => {
-    assert.lengthOf(recipes, 12)
-    for (const { name, rows } of recipes) {
-      assert.isTrue(
-        rows.some(({ outcome }) => outcome.startsWith("allow")),
-        name
-      )
-      assert.isTrue(
-        rows.some(({ outcome }) => !outcome.startsWith("allow")),
-        name
-      )
+  it("has an action that runs and one that does not in each recipe, and decides offline as expected", () => {
+    assert.isAtLeast(files.length, 12)
+    for (const { name, tests } of files) {
+      const { cases, findings } = runCases(tests)
+      assert.deepStrictEqual([findings, cases.flatMap(({ difference }) => difference ?? [])], [[], []], name)
+      for (const runs of [true, false])
+        assert.isTrue(
+          cases.some(({ outcome }) => outcome.startsWith("allow") === runs),
+          name
+        )
     }
   })
 
-  it.each(recipes)("$name: is published, and decides as its table says", async ({ envelope, name, rows }) => {
-    const owner = { owner_name: "Ada", owner_email: "ada@example.org" }
-    const { agent } = await governor.agents.register({ name, org_unit: "support", ...owner })
-    const card = Buffer.from(JSON.stringify({ name }))
-    const signed_card = {
-      card: card.toString("base64"),
-      signature: sign(null, card, privateKey).toString("base64"),
-      key_id: "acme"
+  it.each(files)("$name: is published, and the service decides alike", async ({ name, tests: { cases, envelope } }) => {
+    for (const [at, { before = [], input, outcome, rule }] of cases.entries()) {
+      if (before.some(({ ago_ms: agoMs }) => agoMs !== undefined)) continue
+      const client = await actingUnder(`${name} ${at}`, envelope, at === 0)
+      for (const { action, args = {} } of [...before, input])
+        await client.guard({ name: action, run_id: "run" }, args, () => null).catch(() => null)
+      const [{ matched_rule: by, outcome: said } = assert.fail()] = await governor.evaluations({
+        agent_id: client.agent.id
+      })
+      assert.deepStrictEqual([said, by], [outcome, rule], `${name}: ${cases[at]!.name}`)
     }
-    await governor.agents.attachIdentity(agent.id, { signed_card })
-    const both = { writer: "system:ann", approver: "system:ben" }
-    const ensured = await governor.envelopes.ensure({ name, agent_id: agent.id, envelope }, both)
-    const { findings } = await governor.envelopes.lint(ensured.id, { envelope })
+  })
+})
+
+/** The client of an active agent at L3, under this envelope. */
+const actingUnder = async (name: string, envelope: EnvelopeSource, isLinted: boolean) => {
+  const { agent } = await governor.agents.register({
+    name,
+    org_unit: "support",
+    owner_name: "Ada",
+    owner_email: "ada@example.org"
+  })
+  const card = Buffer.from(JSON.stringify({ name }))
+  const signature = sign(null, card, privateKey).toString("base64")
+  await governor.agents.attachIdentity(agent.id, {
+    signed_card: { card: card.toString("base64"), signature, key_id: "acme" }
+  })
+  const both = { writer: "system:ann", approver: "system:ben" }
+  const { id } = await governor.envelopes.ensure({ name, agent_id: agent.id, envelope }, both)
+  if (isLinted) {
+    const { findings } = await governor.envelopes.lint(id, { envelope })
     assert.deepEqual(
       findings.filter(({ level }) => level === "error"),
       []
     )
-    await governor.agents.update(agent.id, { autonomy_tier: "L3" })
-    await governor.agents.activate(agent.id)
-    const found: Array<object> = []
-    for (const [at, { signals }] of rows.entries()) {
-      const intent = { agent_id: agent.id, client_ref: `${at}`, run_id: "run", signals, args: signals }
-      const { matched_rule: rule, outcome } = await governor.evaluate(intent)
-      found.push({ signals, outcome, rule })
-    }
-    assert.deepEqual(found, rows)
-  })
-})
+  }
+  await governor.agents.update(agent.id, { autonomy_tier: "L3" })
+  await governor.agents.activate(agent.id)
+  return governor.client({ agent: agent.id })
+}

@@ -6,6 +6,7 @@ import { endpointsTable } from "./endpoints.ts"
 import { entitiesTable } from "./entities.ts"
 import { eventsTable, platformEventsTable } from "./events.ts"
 import { limitsTable, plansTable, quotasTable } from "./plans.ts"
+import { recipes } from "./recipes.ts"
 import { rolesTable } from "./roles.ts"
 import { tierFloorMarkdown, tierGateMarkdown } from "./tier-floor.ts"
 
@@ -18,6 +19,11 @@ export interface Table {
 
 /** All of them. */
 export const tables: ReadonlyArray<Table> = [
+  ...recipes.map(({ name, text }) => ({
+    page: "docs/envelopes.md",
+    name,
+    text: () => `\`\`\`json\n${text}\`\`\``
+  })),
   { page: "docs/platform-api.md", name: "plans", text: plansTable },
   { page: "docs/platform-api.md", name: "operation limits", text: limitsTable },
   { page: "docs/platform-api.md", name: "quotas", text: quotasTable },

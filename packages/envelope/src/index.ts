@@ -15,6 +15,7 @@ export { lint } from "./analysis/lint/lint.ts"
 export { publicationFindings } from "./analysis/lint/publication.ts"
 export type { RecordedEvaluation, RecordedEvent, RecordedReading } from "./analysis/backtest/recorded-evaluation.ts"
 export { recordedInputs } from "./analysis/backtest/recorded-inputs.ts"
+export { type CaseResult, type CasesReport, runCases } from "./analysis/run-cases.ts"
 export { envelopeSentences } from "./analysis/render/sentence.ts"
 export { decisionTable, tableAsMarkdown } from "./analysis/render/table.ts"
 export {

@@ -42,3 +42,33 @@ describe("flyball envelope export", () => {
     )
   })
 })
+
+describe("flyball envelope test", () => {
+  it("prints the difference of each case that ends otherwise, and exits with 1", async () => {
+    const recipe = fileURLToPath(new URL("../../../../examples/envelopes/small-amounts.json", import.meta.url))
+    const { cases, envelope } = JSON.parse(readFileSync(recipe, "utf8")) as {
+      readonly envelope: object
+      readonly cases: ReadonlyArray<object>
+    }
+    writeFileSync(me.path("rules.json"), JSON.stringify(envelope))
+    const wrong = { ...cases[1], outcome: "allow" }
+    writeFileSync(
+      me.path("tests.json"),
+      JSON.stringify({ envelope: "rules.json", tier: "L3", cases: [cases[0], wrong] })
+    )
+    assert.deepEqual(await me.flyball(["envelope", "test", recipe, "tests.json"]), {
+      status: 1,
+      out:
+        `${recipe}: 3 cases, 0 differ\ntests.json: 2 cases, 1 differs\n` +
+        "  a larger refund needs a review: Expected allow by large, found require_review by large.\n",
+      err: ""
+    })
+    writeFileSync(
+      me.path("tests.json"),
+      JSON.stringify({ envelope, tier: "L3", cases: [{ ...cases[0], outcome: "no" }] })
+    )
+    const { err, status } = await me.flyball(["envelope", "test", "tests.json"])
+    assert.strictEqual(status, 1)
+    assert.include(err, 'flyball envelope: tests.json: E100 /cases/0/outcome: There is no "no". It can be allow, ')
+  })
+})

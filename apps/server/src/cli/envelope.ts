@@ -1,31 +1,55 @@
-/** `flyball envelope export`: an envelope in the words of another engine. Touches nothing but the file it reads. */
+/** `flyball envelope`: an envelope in the words of another engine, and its tests. Writes no file. */
 import { readFileSync } from "node:fs"
-import { exportEnvelope, exportLanguages } from "@flyball/envelope"
+import { dirname, resolve } from "node:path"
+import { exportEnvelope, exportLanguages, runCases } from "@flyball/envelope"
 import { readJson, withoutMark } from "@flyball/evidence"
 import { fileProblem } from "../host/file-problem.ts"
 import { readArguments, UsageError } from "./arguments.ts"
-import { command, exitStatus } from "./command.ts"
+import { command, counted, exitStatus } from "./command.ts"
 
-/** Prints the policy text; or, where there is none, why, a line each. */
+/** Does one act with the envelope in a file, or with its tests. */
 export const run = command("envelope", async (args) => {
-  const {
-    positionals: [act, file, more],
-    values
-  } = readArguments(args, { to: { type: "string" } }, true)
-  if (act !== "export" || file === undefined || more !== undefined)
-    throw new UsageError("expected export --to cedar|cel FILE")
-  const to = exportLanguages.find((language) => language === values.to)
-  if (to === undefined) throw new UsageError(`--to should be one of ${exportLanguages.join(", ")}`)
-  const exported = exportEnvelope(readEnvelopeFile(file), to)
-  if ("text" in exported) {
-    process.stdout.write(exported.text)
-    return exitStatus.ok
+  const { positionals, values } = readArguments(args, { to: { type: "string" } }, true)
+  const [act, ...files] = positionals
+  if (act === "export" && files.length === 1) return exported(files[0]!, values.to)
+  if (act === "test" && files.length > 0 && values.to === undefined) {
+    const statuses = files.map(tested)
+    return Math.max(...statuses)
   }
-  for (const refusal of exported.refusals) console.error(`flyball envelope: ${refusal}`)
-  return exitStatus.failed
+  throw new UsageError("expected export --to cedar|cel FILE or test FILE…")
 })
 
-const readEnvelopeFile = (file: string): unknown => {
+/** Prints the policy text; or, where there is none, why, a line each. */
+const exported = (file: string, language: string | undefined): number => {
+  const to = exportLanguages.find((one) => one === language)
+  if (to === undefined) throw new UsageError(`--to should be one of ${exportLanguages.join(", ")}`)
+  const policy = exportEnvelope(readJsonFile(file), to)
+  if ("text" in policy) {
+    process.stdout.write(policy.text)
+    return exitStatus.ok
+  }
+  for (const refusal of policy.refusals) console.error(`flyball envelope: ${refusal}`)
+  return exitStatus.failed
+}
+
+/** Prints how many cases of a file end as expected, and the difference of each other one. */
+const tested = (file: string): number => {
+  const tests = readJsonFile(file)
+  const named = (tests as { readonly envelope?: unknown } | null)?.envelope
+  const { cases, findings } =
+    typeof named === "string" ? runCases(tests, readJsonFile(resolve(dirname(file), named))) : runCases(tests)
+  for (const { code, in: place, message, path } of findings)
+    console.error(`flyball envelope: ${file}: ${place === "tests" ? "" : "the envelope: "}${code} ${path}: ${message}`)
+  if (findings.length > 0) return exitStatus.failed
+  const differing = cases.filter(({ difference }) => difference !== null)
+  console.log(
+    `${file}: ${counted(cases.length, "case")}, ${differing.length} ${differing.length === 1 ? "differs" : "differ"}`
+  )
+  for (const { difference, name } of differing) console.log(`  ${name}: ${difference}`)
+  return differing.length === 0 ? exitStatus.ok : exitStatus.failed
+}
+
+const readJsonFile = (file: string): unknown => {
   const problem = (says: string): never => {
     throw new UsageError(`${file} ${says}`)
   }

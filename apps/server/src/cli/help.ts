@@ -223,15 +223,21 @@ refused from the next request on.`
 file FLYBALL_GATEWAY_UPSTREAMS. It opens with this host's secrets.key alone, and for the host of --base-url alone.`
   },
   envelope: {
-    line: "flyball envelope export --to cedar|cel FILE",
-    does: "exports an envelope as a policy for Cedar or CEL",
-    text: `Prints the rules of the envelope in FILE (envelope/1, as JSON) as policies of Cedar or one expression of
+    line: "flyball envelope test FILE… | export --to cedar|cel FILE",
+    does: "tests an envelope, or exports it as a policy",
+    text: `test runs the cases in each FILE beside its envelope, with no server, and prints each that ends otherwise:
+  {"envelope": {…} or a path from FILE, "tier": "L2",
+   "cases": [{"name": "…", "input": {"action": "refund", "args": {…}}, "outcome": "deny", "rule": "large"}]}
+Exit status 1 on a difference. docs/envelopes.md describes the format.
+
+export prints the rules of the envelope in FILE (envelope/1, as JSON) as policies of Cedar or one expression of
 CEL. The result is a copy: the server enforces the envelope.
 Outcome and rule are the same for all values in their domains; the comments say how to read them and what to
 pass. Meters, latches and derived signals become attributes that the caller computes; the tier floor and other
 layers are left out.
-What the language cannot express is refused: for CEL obligations, times and suggestions of rules. Reads only
-FILE (- for standard input).`
+What the language cannot express is refused: for CEL obligations, times and suggestions of rules.
+
+Reads only FILE (- for standard input).`
   },
   card: {
     line: "flyball card sign --key FILE --card FILE | trust --key FILE",

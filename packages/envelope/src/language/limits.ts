@@ -94,5 +94,8 @@ export const MAX_APPROVALS = 10
 /** Time to witness a notice, where no rule says. */
 export const DEFAULT_NOTICE_MS = 60_000
 
+/** Cases of one file of tests, and actions before one of them. */
+export const MAX_CASES = 1_000
+
 /** Findings of one reading; more would help nobody. */
 export const MAX_FINDINGS = 200
