@@ -9,6 +9,7 @@ import { governedActs } from "./governed-acts.ts"
 import { killActs } from "./kill-acts.ts"
 import { platformActs } from "./platform-acts.ts"
 import { policyActs } from "./policy-acts.ts"
+import { quotaActs } from "./quota-acts.ts"
 import { lineOf, type WitnessLine } from "./ledger.ts"
 import { reviewActs } from "./review-acts.ts"
 import { screenActs } from "./screen-acts.ts"
@@ -317,7 +318,8 @@ export const acts = {
   ...platformActs,
   ...screenActs,
   ...flowActs,
-  ...toolActs
+  ...toolActs,
+  ...quotaActs
 }
 
 /** The name of an act. */

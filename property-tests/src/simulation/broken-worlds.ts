@@ -15,7 +15,7 @@ import { Effect, Result } from "effect"
 import { brokenReviews } from "./broken-reviews.ts"
 import { brokenStops } from "./broken-stops.ts"
 import { type BrokenWorld, withCommit, withStorage } from "./broken-world.ts"
-import { brokenOften, crowded, flowing, keyed, listed, lightly, screened, stoppedOften } from "./options.ts"
+import { brokenOften, crowded, flowing, keyed, listed, lightly, metered, screened, stoppedOften } from "./options.ts"
 
 /** A store whose outbox does something else. */
 const withOutbox = (change: (outbox: OutboxApi) => Partial<OutboxApi>) =>
@@ -520,6 +520,28 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
                   return lastActivationId === null ? one : { ...one, body: { ...one.body, lastActivationId: null } }
                 })
           )
+      }))
+  },
+  {
+    what: "a store that keeps the promise of a quota that is settled",
+    foundBy: "quotas",
+    says: /counts -?\d+, where it comes to/,
+    options: metered,
+    ports: () =>
+      withStorage(({ commit }) => ({
+        commit: ({ deletes = [], ...change }) =>
+          commit({ ...change, deletes: deletes.filter(({ collection }) => collection !== "reservations") })
+      }))
+  },
+  {
+    what: "a store that counts above a limit",
+    foundBy: "quotas",
+    says: /counts \d+ of 40/,
+    options: metered,
+    ports: () =>
+      withStorage(({ commit }) => ({
+        commit: ({ counts = [], ...change }) =>
+          commit({ ...change, counts: counts.map(({ add, name }) => ({ add, name })) })
       }))
   },
   {

@@ -1,5 +1,6 @@
 /** The requests of clients and their answers: kept outside of every host, to be compared with the store. */
 import type { Breaker, BreakerCheckOut, KillStatus, Review, StandingApproval } from "@flyball/contract"
+import type { QuotaReservation } from "@flyball/core"
 import type { KillTarget } from "../../../packages/rules/src/index.ts"
 
 /** One decision as its senders know it, by agent and reference. */
@@ -190,6 +191,8 @@ export class Ledger {
   readonly toolLists = new Map<string, TriedLine & { serverId: string }>()
   /** By finding: the resolution that was acknowledged. */
   readonly resolvedFindings = new Map<string, "approved" | "rejected">()
+  /** Reservations of quotas that were acknowledged, by id. `actual`: what each is settled with, once that was tried. */
+  readonly reservations = new Map<string, QuotaReservation & { actual: number | null }>()
   /** The workflow of the run, once one is acknowledged. */
   workflow: string | null = null
   /** Executions, by client and turn. */

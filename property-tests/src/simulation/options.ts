@@ -157,6 +157,13 @@ export const keyed = (options: SimulationOptions): SimulationOptions => ({
   acts: ["mintPlatformKey", "revokePlatformKey", "openPlatformKey", "openPlatformKey"]
 })
 
+/** Three hosts that come and go while quotas are reserved, settled and returned. */
+export const metered = (options: SimulationOptions): SimulationOptions => ({
+  ...stopped(options),
+  actsPerClient: 16,
+  acts: ["reserveQuota", "reserveQuota", "settleQuota", "settleQuota", "returnLapsed"]
+})
+
 /** Three hosts that come and go while applications are made, settled and screened. */
 export const screened = (options: SimulationOptions): SimulationOptions => ({
   ...stopped(options),

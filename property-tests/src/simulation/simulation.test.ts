@@ -1,7 +1,7 @@
 /** Seeds of the simulation, the kept ones first; and every checker finds the world that is broken for it. */
 import { assert, describe, it } from "vitest"
 import { brokenWorlds } from "./broken-worlds.ts"
-import { answered, broken, flowing, keyed, listed, reviewed, screened, stopped } from "./options.ts"
+import { answered, broken, flowing, keyed, listed, metered, reviewed, screened, stopped } from "./options.ts"
 import { failureText, Totals } from "./report.ts"
 import { keptSeeds, seedsOf } from "./seeds.ts"
 import { simulate } from "./simulate.ts"
@@ -133,6 +133,23 @@ describe("the simulation", () => {
     assert.isAbove(totals.restarts, STOPS)
     assert.isAbove(totals.faults, STOPS)
   })
+
+  it(
+    `finds every quota to come to what was settled and promised, in ${STOPS} seeds`,
+    { timeout: 600_000 },
+    async () => {
+      const totals = new Totals()
+      for (let seed = 1; seed <= STOPS; seed++) {
+        const result = await simulate(seed, { options: metered })
+        assert.isEmpty(result.problems, failureText(result))
+        totals.add(result)
+      }
+      for (const what of ["reserve", "settle quota", "return lapsed"])
+        assert.isAbove(totals.answers.get(what) ?? 0, STOPS, what)
+      assert.isAbove(totals.restarts, STOPS)
+      assert.isAbove(totals.faults, STOPS)
+    }
+  )
 
   it(`finds every fairness screen equal to the records, in ${STOPS} seeds`, { timeout: 600_000 }, async () => {
     const totals = new Totals()

@@ -11,6 +11,7 @@ import { guardChecker } from "./guard.ts"
 import { killChecker } from "./kill.ts"
 import { outboxChecker } from "./outbox.ts"
 import { packsChecker } from "./packs.ts"
+import { quotasChecker } from "./quotas.ts"
 import { replayChecker } from "./replay.ts"
 import { reviewsChecker } from "./reviews.ts"
 import { screensChecker } from "./screens.ts"
@@ -32,6 +33,7 @@ const checkers: { readonly [name: string]: Checker } = {
   screens: screensChecker,
   flows: flowsChecker,
   tools: toolsChecker,
+  quotas: quotasChecker,
   packs: packsChecker
 }
 
