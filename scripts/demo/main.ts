@@ -1,8 +1,8 @@
 /**
  * `npm run demo`: the whole path in under a minute, on real agent decisions, and one page about it. Leaves
- * `demo.evp` in the working folder.
+ * `demo.evp` and `demo-fairness.html` in the working folder.
  */
-import { mkdtempSync, rmSync } from "node:fs"
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { keepPack } from "./keep-pack.ts"
@@ -13,6 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), "flyball-demo-"))
 try {
   const figures = await tellStory(folder, (sentence) => console.error(sentence))
   console.log(`\n${pageOf(figures)}`)
+  copyFileSync(join(folder, "fairness.html"), "demo-fairness.html")
   console.log(`The pack is kept as demo.evp. This verifies it:\n\n  ${keepPack(folder, "demo.evp")}\n`)
 } finally {
   rmSync(folder, { recursive: true, force: true })

@@ -1,5 +1,7 @@
 /** The demo's page: plain sentences from the figures. */
+import { analysedLines } from "./analysed.ts"
 import { boundLines } from "./bounds.ts"
+import { cutLines } from "./cut.ts"
 import { platformLines } from "./platform.ts"
 import { replayedLines } from "./replayed.ts"
 import { reviewedLines } from "./reviewed.ts"
@@ -72,6 +74,10 @@ export const pageOf = (figures: Figures): string => {
     ...toolsChangedLines(figures.changed),
     "",
     ...waitedLines(figures.ran),
+    "",
+    ...cutLines(figures.cut),
+    "",
+    ...analysedLines(figures.analysed),
     "",
     ...platformLines(figures.platform),
     "",

@@ -51,6 +51,9 @@ export interface RunningServer {
   readonly stop: () => Promise<number>
 }
 
+/** The file of upstreams that servers of `folder` read. */
+export const upstreamsFile = (folder: string): string => `${folder}/upstreams.json`
+
 /**
  * Starts a server on a free port with its store and keys in `folder`, and waits for its ready line. It logs nothing:
  * days pass between two starts, and then it would tell that the clock is behind.
@@ -65,6 +68,7 @@ export const startServer = async (folder: string): Promise<RunningServer> => {
     FLYBALL_ORIGIN: "flyball.example/demo",
     FLYBALL_LOG_LEVEL: "silent",
     FLYBALL_TRUST_STORE: `${folder}/trust`,
+    FLYBALL_GATEWAY_UPSTREAMS: upstreamsFile(folder),
     FLYBALL_EGRESS_ALLOW: "127.0.0.1",
     FLYBALL_EGRESS_HTTP: "1"
   }

@@ -2,7 +2,9 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { readTraceLine } from "../../apps/server/src/cli/import-trace/trace.ts"
+import { type Analysed, analysed } from "./analysed.ts"
 import { bound, type Bounded } from "./bounds.ts"
+import { type Cut, cut, startModel } from "./cut.ts"
 import { govern, type Governed, makeVoucher } from "./governance.ts"
 import { type Platform, platform } from "./platform.ts"
 import { replay, type Replayed } from "./replayed.ts"
@@ -25,6 +27,8 @@ export interface Figures {
   readonly approved: Reviewed
   readonly changed: ToolsChanged
   readonly ran: Waited
+  readonly cut: Cut
+  readonly analysed: Analysed
   readonly replayed: Replayed
   readonly platform: Platform
   readonly records: number
@@ -88,6 +92,7 @@ export const changeOneByte = (pack: Uint8Array, seq: number): Uint8Array => {
 export const tellStory = async (folder: string, say: (sentence: string) => void): Promise<Figures> => {
   say("Starting a server on a fresh SQLite file …")
   const voucher = makeVoucher(folder)
+  const stopModel = await startModel(folder)
   let server = await startServer(folder)
   try {
     const admin = (await server.flyball("token", "--role", "admin", "--sub", "demo")).stdout.trim()
@@ -193,6 +198,12 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
     const flow = await waited(folder, { admin, agent: retail, server })
     server = flow.server
 
+    say("Halting it while a model answers it …")
+    const halfway = await cut({ admin, agent: retail, server })
+
+    say("Analysing a known data set for fairness …")
+    const fair = await analysed(`${folder}/fairness.html`, { admin, server })
+
     say("Making every verdict again …")
     const boundedFile = await exportPack("bounded.evp", { kind: "full", disclose: "all" })
     const replayed = await replay({ denied: bounded.denied, file: boundedFile, folder, vkey })
@@ -213,6 +224,8 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
       approved,
       changed,
       ran: flow.waited,
+      cut: halfway,
+      analysed: fair,
       replayed,
       platform: met,
       records: head.json.tree_size,
@@ -231,5 +244,6 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
     }
   } finally {
     await server.stop()
+    await stopModel()
   }
 }
