@@ -8,8 +8,10 @@
  */
 import { derivedFunctions } from "../language/derived.ts"
 import type { Axis } from "../language/compiled.ts"
-import type { Derived, Envelope, Meter, Signal } from "../language/envelope.ts"
+import type { Condition, Derived, Envelope, Meter, Signal, Test } from "../language/envelope.ts"
 import type { Finding, ReadingCode } from "../language/findings.ts"
+import { MAX_CONSTANT_CODE_POINTS, MAX_TEXT_CELLS, MAX_TEXT_CONSTANTS } from "../language/limits.ts"
+import { constantsOf, mostCells, type TextConstants, textCells } from "../language/text-cells.ts"
 
 /** Everything that some layers name, each once, by name; and the axes: signals, then derived signals, then meters. */
 export interface LayerGrid {
@@ -95,11 +97,26 @@ export const gridOf = (layers: ReadonlyArray<Envelope>): LayerGrid => {
           "Raise min."
       )
   }
+  const texts = new Map(
+    signals.flatMap((signal) =>
+      signal.type === "text" ? [[signal.name, constantsOf(signal, testsOf(layers, signal.name))] as const] : []
+    )
+  )
+  for (const [name, constants] of texts) {
+    const excess = excessOf(constants)
+    if (excess === null) continue
+    say("E113", `/signals/${name}`, `All layers together name ${excess} of the text ${name}. Use fewer.`)
+    texts.delete(name)
+  }
   return {
     signals,
     derived,
     meters,
-    axes: [...signals.map(signalAxis), ...derived.map((one) => derivedAxis(one, signals)), ...meters.map(meterAxis)],
+    axes: [
+      ...signals.map((signal) => signalAxis(signal, texts.get(signal.name))),
+      ...derived.map((one) => derivedAxis(one, signals)),
+      ...meters.map(meterAxis)
+    ],
     findings
   }
 }
@@ -141,6 +158,8 @@ const differs = (a: Signal, b: Signal, isRequired: boolean): string | null => {
   if (a.unit !== b.unit) return "unit"
   if (a.setBy !== b.setBy) return "set_by"
   if (a.ordered !== b.ordered) return "order"
+  if (a.form !== b.form) return "form"
+  if (a.base !== b.base) return "base"
   if (!isRequired && (a.optional !== b.optional || a.onMissing !== b.onMissing)) return "meaning of its absence"
   return a.ordered && !isSameList(a.values!, b.values!) ? "order of values" : null
 }
@@ -148,16 +167,56 @@ const differs = (a: Signal, b: Signal, isRequired: boolean): string | null => {
 const isSameList = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean =>
   a.length === b.length && a.every((one, place) => one === b[place])
 
-const signalAxis = (signal: Signal): Axis => ({
-  name: signal.name,
-  kind: signal.type,
-  origin: signal.source,
-  min: signal.min,
-  max: signal.max,
-  values: signal.values,
-  mayBeAbsent: signal.optional,
-  ...(signal.from === null ? {} : { from: signal.from })
-})
+/** All tests of a signal in some layers, exceptions and waivers too. */
+const testsOf = (layers: ReadonlyArray<Envelope>, name: string): ReadonlyArray<Test> => {
+  const testsIn = (condition: Condition): ReadonlyArray<Test> =>
+    condition.kind === "test"
+      ? condition.name === name
+        ? [condition.test]
+        : []
+      : condition.kind === "not"
+        ? testsIn(condition.of)
+        : condition.of.flatMap(testsIn)
+  return layers.flatMap(({ rules }) =>
+    rules.flatMap(({ unless, when }) => [...when, ...unless.flat()].flatMap(testsIn))
+  )
+}
+
+/** In words, the constants of a text that are too many; null where they are not. */
+const excessOf = (constants: TextConstants): string | null => {
+  for (const kind of ["prefixes", "suffixes", "cuts", "equals"] as const)
+    if (constants[kind].length > MAX_TEXT_CONSTANTS[kind])
+      return `${constants[kind].length} ${constantWords[kind]}, and ${MAX_TEXT_CONSTANTS[kind]} is the most,`
+  const codePoints = [...[...constants.prefixes, ...constants.suffixes, ...constants.equals].join("")].length
+  if (codePoints > MAX_CONSTANT_CODE_POINTS)
+    return `${codePoints} characters of constants, and ${MAX_CONSTANT_CODE_POINTS} is the most,`
+  const cells = mostCells(constants)
+  return cells > MAX_TEXT_CELLS
+    ? `beginnings, ends and lengths that combine to ${cells} cells, and ${MAX_TEXT_CELLS} is the most,`
+    : null
+}
+
+const constantWords = {
+  prefixes: "prefixes or roots",
+  suffixes: "suffixes or roots",
+  cuts: "ends of lengths",
+  equals: "texts"
+} as const
+
+const signalAxis = (signal: Signal, constants: TextConstants | undefined): Axis => {
+  const text = constants === undefined ? undefined : textCells(constants)
+  return {
+    name: signal.name,
+    kind: signal.type,
+    origin: signal.source,
+    min: signal.min,
+    max: text === undefined ? signal.max : text.values.length - 1,
+    values: text === undefined ? signal.values : text.values,
+    mayBeAbsent: signal.optional,
+    ...(signal.from === null ? {} : { from: signal.from }),
+    ...(text === undefined ? {} : { text })
+  }
+}
 
 const derivedAxis = (derived: Derived, signals: ReadonlyArray<Signal>): Axis => ({
   name: derived.name,

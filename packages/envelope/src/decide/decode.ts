@@ -9,6 +9,7 @@ import { leastPoint } from "../language/boxes.ts"
 import type { Combination } from "../compile/compile.ts"
 import { derivedFunctions } from "../language/derived.ts"
 import type { Derived, SignalSource, SignalType } from "../language/envelope.ts"
+import { isText, placeOfText, type TextCells } from "../language/text-cells.ts"
 
 /** Why signals have no point. `signal` is null where the name is none that is declared: it is the caller's text. */
 export interface SignalProblem {
@@ -36,6 +37,7 @@ export interface Step {
   readonly min: number
   readonly max: number
   readonly indices: ReadonlyMap<string, number> | null
+  readonly text: TextCells | null
   /** The point of an absent value; null where there must be one. */
   readonly absent: number | null
 }
@@ -72,9 +74,16 @@ export interface Values {
 export const decoderOf = ({ compiled, derived, signals }: Combination): Decoder => {
   const steps = signals.map((signal, place): Step => {
     const indices = signal.values === null ? null : new Map(signal.values.map((value, index) => [value, index]))
+    const text = compiled.axes[place]!.text ?? null
     const onMissing = signal.onMissing
     const counted =
-      typeof onMissing === "string" ? (indices!.get(onMissing) ?? null) : onMissing === null ? null : Number(onMissing)
+      typeof onMissing === "string" && text !== null
+        ? placeOfText(text, onMissing)
+        : typeof onMissing === "string"
+          ? (indices!.get(onMissing) ?? null)
+          : onMissing === null
+            ? null
+            : Number(onMissing)
     return {
       place,
       name: signal.name,
@@ -84,6 +93,7 @@ export const decoderOf = ({ compiled, derived, signals }: Combination): Decoder 
       min: signal.min,
       max: signal.max,
       indices,
+      text,
       absent: signal.optional ? leastPoint(compiled.axes[place]!) : counted
     }
   })
@@ -183,6 +193,9 @@ const take = (step: Step, value: unknown, point: Float64Array): boolean => {
     const index = typeof value === "string" ? step.indices!.get(value) : undefined
     if (index === undefined) return false
     point[step.place] = index
+  } else if (step.text !== null) {
+    if (!isText(step.text, value)) return false
+    point[step.place] = placeOfText(step.text, value)
   } else if (value === true) point[step.place] = 1
   else if (value === false) point[step.place] = 0
   else return false

@@ -6,9 +6,13 @@
 import type { Axis, Outcome } from "../language/compiled.ts"
 import type { Combination } from "../compile/compile.ts"
 import { type Cell, cellsOf } from "./explain-cells.ts"
+import { cellWords } from "../language/text-cells.ts"
 import { outcomeOf, runTable, severityOf, type Table } from "../compile/table.ts"
 
-/** One axis whose value would have to change: a stretch of an int axis, or a value of another (null: absent). */
+/**
+ * One axis whose value would have to change: a stretch of an int axis, or a value of another (null: absent). A text
+ * stands for all of its cell.
+ */
 export interface Change {
   readonly axis: string
   readonly origin: Axis["origin"]
@@ -182,10 +186,11 @@ const nearestOf = (
 }
 
 const said = (axis: Axis, at: number): number | string | boolean | null =>
-  at < axis.min ? null : axis.kind === "enum" ? axis.values![at]! : axis.kind === "bool" ? at === 1 : at
+  at < axis.min ? null : axis.values !== null ? axis.values[at]! : axis.kind === "bool" ? at === 1 : at
 
 const wish = (axis: Axis, { from, to }: Cell): string => {
   if (from < axis.min) return `${axis.name} were absent`
+  if (axis.text !== undefined) return `${axis.name} ${cellWords(axis.text, from)}`
   if (axis.kind !== "int" || from === to) return `${axis.name} were ${String(said(axis, from))}`
   if (to === axis.max) return `${axis.name} >= ${from}`
   return from === axis.min ? `${axis.name} <= ${to}` : `${axis.name} were ${from} to ${to}`

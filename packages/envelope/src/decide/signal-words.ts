@@ -2,6 +2,7 @@
 import type { Combination } from "../compile/compile.ts"
 import { stepsOf, UNKNOWN, valueAt } from "../language/arguments.ts"
 import type { Signal } from "../language/envelope.ts"
+import { MAX_TEXT } from "../language/limits.ts"
 import { type SignalProblem, unknownSignals } from "./decode.ts"
 
 /** Most names or values that one sentence lists. */
@@ -74,15 +75,18 @@ const undeclared = (signals: ReadonlyArray<Signal>, name: string | null, sent: u
   return `${name === null ? "A signal" : quoted(name)} is declared by no envelope in force: expected ${declared}.`
 }
 
-const expectedOf = ({ max, min, type, unit, values }: Signal): string =>
+const expectedOf = ({ form, max, min, type, unit, values }: Signal): string =>
   type === "int"
     ? `an integer from ${min} to ${max}${unit === null ? "" : ` (${unit})`}`
     : type === "bool"
       ? "true or false"
-      : `one of ${listed(values ?? [])}`
+      : type === "text"
+        ? `a text${form === null ? ` of at most ${MAX_TEXT} characters` : ""}`
+        : `one of ${listed(values ?? [])}`
 
 const receivedOf = ({ max, min, type }: Signal, value: unknown): string => {
   if (type === "enum" && typeof value === "string") return "another string"
+  if (type === "text" && typeof value === "string") return "a longer one"
   if (type !== "int" || typeof value !== "number") return typeWords(value)
   if (!Number.isInteger(value)) return "a number with a fraction"
   return value < min ? `an integer below ${min}` : value > max ? `an integer above ${max}` : "an integer"

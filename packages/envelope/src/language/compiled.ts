@@ -2,8 +2,9 @@
  * The normal form of an envelope: rules as unions of boxes over one grid of integers. Evaluator, analyser and verifier
  * share it.
  *
- * Spec: decision 0021; `SPEC.md` beside this file. Imports nothing: the offline verifier runs on it.
+ * Spec: decision 0021; `SPEC.md` beside this file. Imports types alone: the offline verifier runs on it.
  */
+import type { TextCells } from "./text-cells.ts"
 
 /** Verdicts, least restrictive first; their index is their severity. Spec: `envelope/1` section 1. */
 export const outcomes = ["allow", "allow_with_notice", "require_review", "deny", "halt"] as const
@@ -12,23 +13,25 @@ export const outcomes = ["allow", "allow_with_notice", "require_review", "deny",
 export type Outcome = (typeof outcomes)[number]
 
 /**
- * One thing that rules test. Every value is a safe integer: an enum member by its index in `values`, false and true as
- * 0 and 1, an integer as itself.
+ * One thing that rules test. Every value is a safe integer: an enum member by its index in `values`, a text by that of
+ * its cell, false and true as 0 and 1, an integer as itself.
  * Where a signal may be absent, absence is the point `min - 1`, which belongs to the axis.
  */
 export interface Axis {
   /** Unique in the envelope: a signal, a derived signal, `meter:<id>` (its value after this action), or a latch. */
   readonly name: string
-  readonly kind: "enum" | "int" | "bool"
+  readonly kind: "enum" | "int" | "bool" | "text"
   readonly origin: "caller" | "args" | "server" | "derived" | "meter" | "latch"
   /** Of origin `args`: the JSON pointer. */
   readonly from?: string
   /** Least and greatest value; an absent point lies below `min`. */
   readonly min: number
   readonly max: number
-  /** Members of an enum in the order of their indices; null otherwise. */
+  /** Members of an enum, or a shortest text of each cell, in the order of their indices; null otherwise. */
   readonly values: ReadonlyArray<string> | null
   readonly mayBeAbsent: boolean
+  /** Of kind `text`: its cells. */
+  readonly text?: TextCells
 }
 
 /**

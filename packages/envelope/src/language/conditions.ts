@@ -2,6 +2,7 @@
 import { both, type Boxes, either, everything, interval, leastPoint, nothing, others, pointSet } from "./boxes.ts"
 import type { Axis } from "./compiled.ts"
 import type { Condition, Constant, Test } from "./envelope.ts"
+import { holdsFor, normalOf } from "./text-cells.ts"
 
 /** Axes with their places by name. */
 export interface Grid {
@@ -41,6 +42,12 @@ const testBoxes = (test: Test, place: number, axes: ReadonlyArray<Axis>): Boxes 
   const axis = axes[place]!
   const at = (from: number, to: number): Boxes =>
     interval(place, axis, Math.max(from, axis.min), Math.min(to, axis.max))
+  const { text } = axis
+  if (text !== undefined && test.op !== "present")
+    return pointSet(place, axis, (point) => {
+      const normal = point < axis.min ? null : normalOf(text, axis.values![point]!)
+      return normal === null ? point >= axis.min && isUnreadable(test) : holdsFor(test, text, normal)
+    })
   switch (test.op) {
     case "in":
       return valueBoxes(test.values, place, axis, at)
@@ -68,8 +75,13 @@ const testBoxes = (test: Test, place: number, axes: ReadonlyArray<Axis>): Boxes 
         : axis.mayBeAbsent
           ? interval(place, axis, leastPoint(axis), leastPoint(axis))
           : nothing
+    default:
+      throw new TypeError(`${axis.name} is of type ${axis.kind}, which has no test ${test.op}.`)
   }
 }
+
+/** Of the tests on what is there, one text that is unreadable passes one. */
+const isUnreadable = (test: Test): boolean => test.op === "readable" && !test.value
 
 /** Neighbouring integers share an interval. */
 const valueBoxes = (

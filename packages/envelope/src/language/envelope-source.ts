@@ -6,6 +6,7 @@
  */
 import type { Outcome } from "./compiled.ts"
 import type { DerivedFunction, EffectClass, Scalar, SEMANTICS } from "./envelope.ts"
+import type { FormName } from "./forms/forms.ts"
 
 /** An envelope as JSON. Spec: `envelope/1` section 2. */
 export type EnvelopeSource = {
@@ -32,6 +33,7 @@ export type SignalText =
   | ({ readonly type: "enum"; readonly values: ReadonlyArray<string>; readonly ordered?: boolean } & Given<string>)
   | ({ readonly type: "int"; readonly min: number; readonly max: number; readonly unit?: string } & Given<number>)
   | ({ readonly type: "bool" } & Given<boolean>)
+  | ({ readonly type: "text"; readonly form?: FormName; readonly base?: string } & Given<string>)
   | { readonly type: "bool"; readonly source: "latch"; readonly set_by: string }
 
 /** Source of a value (`from`: a JSON pointer into the arguments), and what a missing one means: never both. */
@@ -81,6 +83,10 @@ export type ConditionSource =
       readonly gte: ConstantSource
       readonly between: readonly [ConstantSource, ConstantSource]
       readonly prefix: ConstantSource<string>
+      readonly suffix: ConstantSource<string>
+      readonly under: ConstantSource<string>
+      readonly length: readonly [ConstantSource<number>, ConstantSource<number>]
+      readonly readable: boolean
       readonly is: boolean
       readonly present: boolean
     }>)

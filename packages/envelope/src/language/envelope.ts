@@ -5,6 +5,7 @@
  * Spec: `SPEC.md` beside this file; decision 0021.
  */
 import type { Outcome } from "./compiled.ts"
+import type { FormName } from "./forms/forms.ts"
 
 /** The version of the language. Another meaning is another text. */
 export const SEMANTICS = "envelope/1"
@@ -47,7 +48,7 @@ export interface Scope {
 }
 
 /** Type of a signal. */
-export type SignalType = "enum" | "int" | "bool"
+export type SignalType = "enum" | "int" | "bool" | "text"
 /**
  * The source of the value: the agent, the arguments of the action, the service out of its own state, or the service out
  * of earlier evaluations of the run.
@@ -66,7 +67,7 @@ export interface Signal {
   readonly values: ReadonlyArray<string> | null
   /** Whether the members of an enum are declared from low to high. */
   readonly ordered: boolean
-  /** Least and greatest value; of an enum and a bool, of its indices. */
+  /** Least and greatest value; of an enum and a bool, of its indices. Of a text 0: its cells hang on the rules. */
   readonly min: number
   readonly max: number
   readonly unit: string | null
@@ -78,6 +79,9 @@ export interface Signal {
   readonly setBy: string | null
   /** Of source `args`: the JSON pointer into the arguments; null otherwise. */
   readonly from: string | null
+  /** Of a text: the form that reads it, and the path that a relative one continues. Null: none. */
+  readonly form: FormName | null
+  readonly base: string | null
 }
 
 /** Function of a derived signal, with its version. */
@@ -152,9 +156,10 @@ export type Condition =
 export type Test =
   | { readonly op: "in" | "nin"; readonly values: ReadonlyArray<Constant> }
   | { readonly op: "eq" | "lt" | "lte" | "gt" | "gte"; readonly value: Constant }
-  | { readonly op: "between"; readonly from: Constant; readonly to: Constant }
+  | { readonly op: "between" | "length"; readonly from: Constant; readonly to: Constant }
   | { readonly op: "prefix"; readonly prefix: Constant }
-  | { readonly op: "is" | "present"; readonly value: boolean }
+  | { readonly op: "suffix" | "under"; readonly value: Constant }
+  | { readonly op: "is" | "present" | "readable"; readonly value: boolean }
 
 /** A constant, and the param that named it. */
 export interface Constant {

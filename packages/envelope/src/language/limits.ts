@@ -72,6 +72,18 @@ export const MAX_CONSTANT_TEXT = 2 * MAX_FOREIGN_NAME
 /** Longest JSON pointer into arguments. Unit: UTF-16 code units. */
 export const MAX_POINTER = 256
 
+/** Longest value of a text signal: a path of Linux. Unit: code points. */
+export const MAX_TEXT = 4096
+
+/** Most constants of one text signal in all layers: prefixes and roots, suffixes, lengths, equal texts. */
+export const MAX_TEXT_CONSTANTS = { prefixes: 64, suffixes: 64, cuts: 8, equals: 256 } as const
+
+/** Most code points of these constants: a letter stays free in every form. */
+export const MAX_CONSTANT_CODE_POINTS = 8192
+
+/** Most cells of a text signal: 64 words a range. */
+export const MAX_TEXT_CELLS = 2048
+
 /** Longest reason or suggestion. Unit: characters. */
 export const MAX_SENTENCE = 500
 

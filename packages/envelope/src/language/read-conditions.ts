@@ -1,6 +1,7 @@
 /** Reads conditions. Spec: `SPEC.md` section 5. */
 import type { Condition, Constant, Derived, Meter, Param, Signal, Test } from "./envelope.ts"
-import { MAX_CONDITION_DEPTH, MAX_CONDITIONS, MAX_INT, MAX_VALUE_TEXT, MIN_INT } from "./limits.ts"
+import { formNames, forms, type FormTest } from "./forms/forms.ts"
+import { MAX_CONDITION_DEPTH, MAX_CONDITIONS, MAX_INT, MAX_TEXT, MAX_VALUE_TEXT, MIN_INT } from "./limits.ts"
 import { allThere, type Members, quote, type Reading } from "./reading.ts"
 import { readConstant, readConstants } from "./read-params.ts"
 import { isValueOf } from "./read-signals.ts"
@@ -14,12 +15,32 @@ export interface Vocabulary {
 }
 
 /** The subject of a test. */
-type Subject = Pick<Signal, "name" | "type" | "values" | "min" | "max" | "ordered"> & { readonly mayBeAbsent: boolean }
+type Subject = Pick<Signal, "name" | "type" | "values" | "min" | "max" | "ordered" | "form" | "base"> & {
+  readonly mayBeAbsent: boolean
+}
 
-const operators = ["in", "nin", "eq", "lt", "lte", "gt", "gte", "between", "prefix", "is", "present"] as const
+const operators = [
+  "in",
+  "nin",
+  "eq",
+  "lt",
+  "lte",
+  "gt",
+  "gte",
+  "between",
+  "prefix",
+  "suffix",
+  "under",
+  "length",
+  "is",
+  "present",
+  "readable"
+] as const
 type Operator = (typeof operators)[number]
 const meterOperators = ["after_eq", "after_lt", "after_lte", "after_gt", "after_gte", "after_between"] as const
 const comparisons: ReadonlySet<string> = new Set(["lt", "lte", "gt", "gte", "between"])
+/** An integer that is no signal. */
+const integer = { type: "int", values: null, min: 0, ordered: false, form: null, base: null } as const
 
 /** A conjunction; null after a finding. */
 export const readConditions = (
@@ -96,15 +117,7 @@ const readMeterTest = (reading: Reading, members: Members, path: string, words: 
   if (meter === undefined)
     return reading.unknown(id, `${path}/meter`, `There is no meter ${quote(id)}. Declare it in meters.`)
   const name = `meter:${id}`
-  const subject: Subject = {
-    name,
-    type: "int",
-    values: null,
-    min: 0,
-    max: meter.max,
-    ordered: false,
-    mayBeAbsent: false
-  }
+  const subject: Subject = { ...integer, name, max: meter.max, mayBeAbsent: false }
   const test = readTest(
     reading,
     subject,
@@ -138,7 +151,7 @@ const subjectOf = (words: Vocabulary, name: string): Subject | null => {
   const derived = words.derived.find((candidate) => candidate.name === name)
   if (derived === undefined) return null
   const mayBeAbsent = derived.args.some((arg) => words.signals.some((signal) => signal.name === arg && signal.optional))
-  return { name, type: "int", values: null, min: derived.min, max: derived.max, ordered: false, mayBeAbsent }
+  return { ...integer, name, min: derived.min, max: derived.max, mayBeAbsent }
 }
 
 const readTest = (
@@ -155,23 +168,17 @@ const readTest = (
     const flag = reading.flag(value, path)
     return flag === null ? null : { op, value: flag }
   }
-  const fits =
-    op === "is"
-      ? subject.type === "bool"
-      : op === "prefix"
-        ? subject.type === "enum"
-        : comparisons.has(op)
-          ? subject.type === "int" || subject.ordered
-          : true
-  if (!fits)
+  if (!fits(op, subject))
     return reading.say(
       "E113",
       path,
       `${op} does not apply to ${subject.name}, which is of type ` +
-        `${subject.type}${comparisons.has(op) && subject.type === "enum" ? " and not ordered" : ""}.`
+        `${subject.type}${comparisons.has(op) && subject.type === "enum" ? " and not ordered" : ""}` +
+        `${subject.form === null ? "" : ` and form ${subject.form}`}.${insteadOf(op, subject)}`
     )
   switch (op) {
-    case "is": {
+    case "is":
+    case "readable": {
       const flag = reading.flag(value, path)
       return flag === null ? null : { op, value: flag }
     }
@@ -179,10 +186,18 @@ const readTest = (
       const prefix = readConstant(reading, value, path, params)
       if (prefix === null) return null
       if (typeof prefix.value !== "string") return reading.say("E113", path, "A prefix is a text.")
+      if (subject.type === "text") return { op, prefix }
       const start = prefix.value
       return subject.values?.some((member) => member.startsWith(start))
         ? { op, prefix }
         : reading.say("E100", path, `No value of ${subject.name} begins with ${quote(start)}.`)
+    }
+    case "suffix":
+    case "under": {
+      const constant = readConstant(reading, value, path, params)
+      if (constant === null) return null
+      const checked = readText(reading, subject, op, constant, path)
+      return checked === null ? null : { op, value: checked }
     }
     case "in":
     case "nin": {
@@ -190,12 +205,14 @@ const readTest = (
       const checked = values?.map((constant, i) => inDomain(reading, subject, constant, `${path}/${i}`)) ?? null
       return checked !== null && allThere(checked) ? { op, values: checked } : null
     }
+    case "length":
     case "between": {
+      const of = op === "length" ? { ...subject, ...integer, max: MAX_TEXT } : subject
       const [from = null, to = null] =
-        reading.list(value, path, 2, 2)?.map((end, i) => readIn(reading, subject, end, `${path}/${i}`, params)) ?? []
+        reading.list(value, path, 2, 2)?.map((end, i) => readIn(reading, of, end, `${path}/${i}`, params)) ?? []
       if (from === null || to === null) return null
       const rank = (constant: Constant): number =>
-        subject.values === null ? (constant.value as number) : subject.values.indexOf(constant.value as string)
+        of.values === null ? (constant.value as number) : of.values.indexOf(constant.value as string)
       return rank(from) > rank(to)
         ? reading.say("E105", path, "The first end is above the second. Swap them.")
         : { op, from, to }
@@ -218,7 +235,64 @@ const readIn = (
   return constant === null ? null : inDomain(reading, subject, constant, path)
 }
 
+/** Whether an operator asks something of this type. */
+const fits = (op: Operator, { form, ordered, type }: Subject): boolean => {
+  switch (op) {
+    case "is":
+      return type === "bool"
+    case "prefix":
+      return type === "enum" || (type === "text" && form === null)
+    case "length":
+      return type === "text" && form === null
+    case "suffix":
+      return type === "text" && (form === null || form === "path@1")
+    case "under":
+      return form !== null && forms[form].under !== null
+    case "readable":
+      return form !== null
+    default:
+      return !comparisons.has(op) || type === "int" || ordered
+  }
+}
+
+/** The beginning or end of a path or host is the classic mistake: it admits /srv/reports-evil and evilexample.com. */
+const insteadOf = (op: Operator, { form, type }: Subject): string =>
+  type !== "text"
+    ? ""
+    : form === null
+      ? op === "under" || op === "readable"
+        ? ` Only a text with a form has it: ${formNames.join(", ")}.`
+        : ""
+      : forms[form].under !== null && (op === "prefix" || op === "suffix" || op === "length")
+        ? " Use under, which compares whole names."
+        : ""
+
+/** A constant of a text as its form writes it, so that a rule says what it compares with. */
+const readText = (
+  reading: Reading,
+  { base, form, name }: Subject,
+  test: FormTest,
+  constant: Constant,
+  path: string
+): Constant | null => {
+  const { value } = constant
+  if (typeof value !== "string") return reading.say("E113", path, `A text is expected here, as ${name} is one.`)
+  if (form === null) return constant
+  const { noun, read, sample } = forms[form]
+  const text = sample(value, test)
+  const normal = text === null ? null : read(text, null)
+  if (normal !== null && sample(normal, "eq") === text) return constant
+  const better = normal ?? (test === "suffix" ? null : read(value, base))
+  return reading.say(
+    "E105",
+    path,
+    `${quote(value)} is no ${noun} in normal form, so ${test} would hold for nothing.` +
+      (better === null || test === "suffix" || sample(better, test) === null ? "" : ` Write ${quote(better)}.`)
+  )
+}
+
 const inDomain = (reading: Reading, subject: Subject, constant: Constant, path: string): Constant | null => {
+  if (subject.type === "text") return readText(reading, subject, "eq", constant, path)
   if (isValueOf(subject, constant.value)) return constant
   if (
     subject.type === "int" &&

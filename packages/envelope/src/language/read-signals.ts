@@ -6,15 +6,18 @@ import {
   MAX_CONSTANT_TEXT,
   MAX_FOREIGN_NAME,
   MAX_INT,
+  MAX_NAME,
   MAX_POINTER,
   MAX_SIGNALS,
   MAX_VALUE_TEXT,
   MAX_VALUES,
   MIN_INT
 } from "./limits.ts"
+import { formNames, type FormName, forms } from "./forms/forms.ts"
 import { type Members, quote, type Reading } from "./reading.ts"
+import { isText, normalOf } from "./text-cells.ts"
 
-const types: ReadonlyArray<SignalType> = ["enum", "int", "bool"]
+const types: ReadonlyArray<SignalType> = ["enum", "int", "bool", "text"]
 const sources: ReadonlyArray<SignalSource> = ["caller", "args", "server", "latch"]
 /** Money in parts of a currency, and plain units. */
 const UNIT = /^(?:[A-Z]{3}\/(?:1|10|100|1000|10000)|bp|ms|s|count|tokens|bytes)$/
@@ -40,7 +43,7 @@ const readSignal = (reading: Reading, name: string, value: unknown, path: string
     value,
     path,
     ["type", "source"],
-    ["values", "ordered", "min", "max", "unit", "optional", "on_missing", "set_by", "from"]
+    ["values", "ordered", "min", "max", "unit", "optional", "on_missing", "set_by", "from", "form", "base"]
   )
   if (members === null) return null
   const type = reading.word(members["type"], `${path}/type`, types)
@@ -54,7 +57,9 @@ const readSignal = (reading: Reading, name: string, value: unknown, path: string
     ["max", type === "int"],
     ["unit", type === "int"],
     ["set_by", source === "latch"],
-    ["from", source === "args"]
+    ["from", source === "args"],
+    ["form", type === "text"],
+    ["base", type === "text"]
   ] as const) {
     if (member in members && !when)
       reading.say("E113", `${path}/${member}`, `A signal of type ${type} from ${source} has no ${member}. Remove it.`)
@@ -66,6 +71,8 @@ const readSignal = (reading: Reading, name: string, value: unknown, path: string
   const optional = "optional" in members ? (reading.flag(members["optional"], `${path}/optional`) ?? false) : false
   const unit = "unit" in members && type === "int" ? readUnit(reading, members["unit"], `${path}/unit`) : null
   const ordered = "ordered" in members ? (reading.flag(members["ordered"], `${path}/ordered`) ?? false) : false
+  const form = "form" in members && type === "text" ? readForm(reading, members["form"], `${path}/form`) : null
+  const base = "base" in members && type === "text" ? readBase(reading, members["base"], `${path}/base`, form) : null
   const setBy =
     source === "latch" ? reading.text(reading.need(members, path, "set_by"), `${path}/set_by`, MAX_VALUE_TEXT) : null
   const from = source === "args" ? readPointer(reading, reading.need(members, path, "from"), `${path}/from`) : null
@@ -94,7 +101,20 @@ const readSignal = (reading: Reading, name: string, value: unknown, path: string
         "name."
     )
   if (domain === null || reading.findings.length > before) return null
-  const signal: Signal = { name, type, source, ...domain, ordered, unit, optional, onMissing: null, setBy, from }
+  const signal: Signal = {
+    name,
+    type,
+    source,
+    ...domain,
+    ordered,
+    unit,
+    optional,
+    onMissing: null,
+    setBy,
+    from,
+    form,
+    base
+  }
   if (!("on_missing" in members)) return signal
   if (optional)
     return reading.say(
@@ -119,6 +139,7 @@ const readDomain = (
   path: string
 ): Pick<Signal, "values" | "min" | "max"> | null => {
   if (type === "bool") return { values: null, min: 0, max: 1 }
+  if (type === "text") return { values: null, min: 0, max: 0 }
   if (type === "enum") {
     const values = reading.texts(reading.need(members, path, "values"), `${path}/values`, MAX_VALUES, MAX_VALUE_TEXT)
     return values === null ? null : { values, min: 0, max: values.length - 1 }
@@ -162,6 +183,26 @@ const readPointer = (reading: Reading, value: unknown, path: string): string | n
       )
 }
 
+const readForm = (reading: Reading, value: unknown, path: string): FormName | null => {
+  const form = reading.text(value, path, MAX_NAME)
+  const found = formNames.find((name) => name === form)
+  if (found !== undefined || form === null) return found ?? null
+  const version = formNames.find((name) => name.startsWith(`${form}@`))
+  return version === undefined
+    ? reading.say("E100", path, `There is no form ${quote(form)}. It can be ${formNames.join(", ")}.`)
+    : reading.say("E106", path, `A form has a version. Write ${version}.`)
+}
+
+const readBase = (reading: Reading, value: unknown, path: string, form: FormName | null): string | null => {
+  const base = reading.text(value, path, MAX_CONSTANT_TEXT)
+  if (base === null) return null
+  if (form !== "path@1") return reading.say("E113", path, "A base is of a text with the form path@1. Remove it.")
+  const normal = forms[form].read(base, null)
+  return normal === base
+    ? base
+    : reading.say("E105", path, `A base is an absolute path in normal form${normal === null ? "" : `: ${normal}`}.`)
+}
+
 const readUnit = (reading: Reading, value: unknown, path: string): string | null => {
   const unit = reading.text(value, path, 16)
   return unit === null || UNIT.test(unit)
@@ -190,10 +231,15 @@ const checkLatch = (reading: Reading, latch: Signal, signals: ReadonlyArray<Sign
     )
 }
 
-/** Whether a value of JSON is one that a signal can have. */
-export const isValueOf = (signal: Pick<Signal, "type" | "values" | "min" | "max">, value: unknown): value is Scalar =>
-  signal.type === "enum"
-    ? typeof value === "string" && (signal.values?.includes(value) ?? false)
-    : signal.type === "bool"
-      ? typeof value === "boolean"
-      : Number.isSafeInteger(value) && (value as number) >= signal.min && (value as number) <= signal.max
+/** Whether a value of JSON is one that a signal can have; of a text with a form, one that it reads. */
+export const isValueOf = (
+  signal: Pick<Signal, "type" | "values" | "min" | "max" | "form" | "base">,
+  value: unknown
+): value is Scalar =>
+  signal.type === "text"
+    ? isText(signal, value) && normalOf(signal, value) !== null
+    : signal.type === "enum"
+      ? typeof value === "string" && (signal.values?.includes(value) ?? false)
+      : signal.type === "bool"
+        ? typeof value === "boolean"
+        : Number.isSafeInteger(value) && (value as number) >= signal.min && (value as number) <= signal.max

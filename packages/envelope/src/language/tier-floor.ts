@@ -42,7 +42,9 @@ const tier: Signal = {
   unit: null,
   optional: false,
   onMissing: null,
-  setBy: null
+  setBy: null,
+  form: null,
+  base: null
 }
 
 /** Adds the tier floor to layers, ready to compile. Spec: `envelope/1` section 10. */

@@ -1,5 +1,6 @@
 import { leastPoint } from "../../language/boxes.ts"
 import type { Axis, Box, Compiled, Range } from "../../language/compiled.ts"
+import { joinedCells, placeOfText } from "../../language/text-cells.ts"
 import { admits } from "./cells.ts"
 
 /**
@@ -27,7 +28,9 @@ export interface OnCommonAxes {
  * - A signal of one version alone: the other ignores it.
  * - Bounds that moved, a new member of an enum, an absence that one version does not know: where a version has no such
  *   value, it denies (`@invalid_signal`, `@missing_signal`).
- * - A signal that changed its type, or its place in the arguments: two axes, as if it were two signals.
+ * - A text: one division into cells by the constants of both versions.
+ * - A signal that changed its type, its form or base, or its place in the arguments: two axes, as if it were two
+ *   signals.
  * - Spec: a gap; decision 0022.
  */
 export const commonAxes = (from: Compiled, to: Compiled): CommonAxes => {
@@ -40,9 +43,9 @@ export const commonAxes = (from: Compiled, to: Compiled): CommonAxes => {
     }
     if (!isSame(other, axis)) {
       notes.push(
-        (other.kind === axis.kind
+        (readAs(other) === readAs(axis)
           ? `${axis.name} was read from ${placeOf(axis)} and is read from ${placeOf(other)}`
-          : `${axis.name} was ${axis.kind} and is ${other.kind}`) +
+          : `${axis.name} was ${readAs(axis)} and is ${readAs(other)}`) +
           ": the two are compared as two signals, each seen by its own version alone."
       )
       return axis
@@ -60,14 +63,28 @@ export const commonAxes = (from: Compiled, to: Compiled): CommonAxes => {
   return { axes, from: carry(from, axes, [...from.axes.keys()]), to: carry(to, axes, places), notes }
 }
 
-const isSame = (one: Axis, other: Axis): boolean => one.kind === other.kind && one.from === other.from
+const isSame = (one: Axis, other: Axis): boolean => readAs(one) === readAs(other) && one.from === other.from
+
+/** In words, how values are read. */
+const readAs = ({ kind, text }: Axis): string =>
+  `${kind}${text === undefined || text.form === null ? "" : ` of form ${text.form}`}` +
+  (text === undefined || text.base === null ? "" : ` and base ${text.base}`)
 
 const placeOf = ({ from, origin }: Axis): string => (from === undefined ? origin : `the arguments at "${from}"`)
 
 const hullOf = (from: Axis, to: Axis, notes: Array<string>): Axis => {
+  const text = from.text === undefined || to.text === undefined ? undefined : joinedCells(from.text, to.text)
   const values =
-    from.values === null ? null : [...from.values, ...to.values!.filter((value) => !from.values!.includes(value))]
-  if (values !== null && (values.length !== from.values!.length || values.length !== to.values!.length))
+    from.values === null
+      ? null
+      : text !== undefined
+        ? text.values
+        : [...from.values, ...to.values!.filter((value) => !from.values!.includes(value))]
+  if (
+    values !== null &&
+    text === undefined &&
+    (values.length !== from.values!.length || values.length !== to.values!.length)
+  )
     notes.push(`${from.name} has other values in the two versions: each denies those it does not have.`)
   if (values === null && (from.min !== to.min || from.max !== to.max))
     notes.push(
@@ -84,7 +101,8 @@ const hullOf = (from: Axis, to: Axis, notes: Array<string>): Axis => {
     min: values === null ? Math.min(from.min, to.min) : 0,
     max: values === null ? Math.max(from.max, to.max) : values.length - 1,
     values,
-    mayBeAbsent: from.mayBeAbsent || to.mayBeAbsent
+    mayBeAbsent: from.mayBeAbsent || to.mayBeAbsent,
+    ...(text === undefined ? {} : { text })
   }
 }
 
@@ -159,6 +177,7 @@ const setOf = (axis: Axis, place: number, admitted: (point: number) => boolean):
 /** The point of a version's own axis that stands for a point of the common one; null where it has none. */
 const ownPoint = (axis: Axis, target: Axis, point: number): number | null => {
   if (point < target.min) return axis.mayBeAbsent ? leastPoint(axis) : null
+  if (axis.text !== undefined) return placeOfText(axis.text, target.values![point]!)
   const own = axis.values === null ? point : axis.values.indexOf(target.values![point]!)
   return own < axis.min || own > axis.max ? null : own
 }

@@ -1,6 +1,7 @@
 import type { Axis } from "../../language/compiled.ts"
 import type { Scalar } from "../../language/envelope.ts"
 import { leastPoint } from "../../language/boxes.ts"
+import { isText, placeOfText } from "../../language/text-cells.ts"
 import type { Cell } from "./cells.ts"
 import type { CellGrid } from "./cell-grid.ts"
 import type { Point } from "./verdict-at.ts"
@@ -31,13 +32,14 @@ export const pointOf = (axes: ReadonlyArray<Axis>, inputs: Inputs): ReadPoint =>
   return { point }
 }
 
-/** The point of a value on an axis; null where the axis has none for it. */
+/** The point of a value on an axis, of a text that of its cell; null where the axis has none for it. */
 export const placeOf = (axis: Axis, value: Scalar): number | null => {
   if (axis.kind === "bool") return typeof value === "boolean" ? Number(value) : null
   if (axis.kind === "enum") {
     const index = typeof value === "string" ? (axis.values ?? []).indexOf(value) : -1
     return index === -1 ? null : index
   }
+  if (axis.text !== undefined) return isText(axis.text, value) ? placeOfText(axis.text, value) : null
   return typeof value === "number" && Number.isSafeInteger(value) && axis.min <= value && value <= axis.max
     ? value
     : null

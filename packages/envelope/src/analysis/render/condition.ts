@@ -51,6 +51,14 @@ export const renderTest = (test: Test, unit: string | null): string => {
       return `is from ${value(test.from)} to ${value(test.to)}`
     case "prefix":
       return `begins with ${value(test.prefix)}`
+    case "suffix":
+      return `ends with ${value(test.value)}`
+    case "under":
+      return `is under ${value(test.value)}`
+    case "length":
+      return `has ${value(test.from)} to ${value(test.to)} characters`
+    case "readable":
+      return test.value ? "is readable" : "is not readable"
     case "is":
       return `is ${test.value}`
     case "present":

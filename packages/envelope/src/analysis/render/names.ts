@@ -1,5 +1,5 @@
 import type { Envelope } from "../../language/envelope.ts"
-import { renderValue } from "./value.ts"
+import { renderValue, TEXT } from "./value.ts"
 
 /** Labels and units of signals, derived signals and meters, by the name of their axis. */
 export interface Names {
@@ -30,8 +30,8 @@ export const namesOf = (envelope: Envelope): Names => {
  */
 export const unitsOf = ({ derived, meters, signals }: Envelope): ReadonlyMap<string, string> => {
   const units = new Map<string, string>()
-  for (const { name, unit } of signals)
-    units.set(name, unit ?? (name.endsWith("_bp") ? "bp" : name.endsWith("_ms") ? "ms" : ""))
+  for (const { name, type, unit } of signals)
+    units.set(name, type === "text" ? TEXT : (unit ?? (name.endsWith("_bp") ? "bp" : name.endsWith("_ms") ? "ms" : "")))
   for (const { args, fn, name } of derived)
     units.set(name, fn === "ratio_bp@1" ? "bp" : fn === "product@1" ? "" : (units.get(args[0]!) ?? ""))
   for (const { id, of } of meters) if (of !== null) units.set(`meter:${id}`, units.get(of) ?? "")

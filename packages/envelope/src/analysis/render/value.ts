@@ -1,22 +1,27 @@
 import type { Scalar } from "../../language/envelope.ts"
+import { quote } from "../../language/reading.ts"
 
 /**
  * A value as people write it: money with its decimals, basis points as a percentage, milliseconds as days to seconds,
  * everything else as it is.
  *
  * - Unit: `CUR/100` (or `/10`, `/1000`: as many decimals as zeros), `bp`, `ms`; any other unit is written behind the
- *   number. Null: a bare number.
+ *   number. Null: a bare number. `TEXT`: a text in quotes.
  * - Exact: decimals come from the digits of the integer, never from a division.
  */
 export const renderValue = (value: Scalar, unit: string | null): string => {
+  if (typeof value === "string" && unit === TEXT) return quote(value)
   if (typeof value !== "number") return String(value)
-  if (unit === null) return grouped(value)
+  if (unit === null || unit === TEXT) return grouped(value)
   const money = /^(?<currency>.+)\/1(?<zeros>0+)$/.exec(unit)?.groups
   if (money !== undefined) return `${decimal(value, money["zeros"]!.length)} ${money["currency"]!}`
   if (unit === "bp") return `${decimal(value, 2)} %`
   if (unit === "ms") return duration(value)
   return `${grouped(value)} ${unit}`
 }
+
+/** Stands for a unit where values are texts of any kind. */
+export const TEXT = "text"
 
 /** An integer with a comma between thousands. */
 const grouped = (value: number): string => String(value).replace(/\B(?=(?:\d{3})+$)/g, ",")
