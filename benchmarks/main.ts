@@ -21,6 +21,7 @@ const benchmarks: { readonly [name: string]: () => Promise<{ readonly benchmark:
   kill: () => import("./kill.ts"),
   flood: () => import("./flood.ts"),
   breakers: () => import("./breakers.ts"),
+  behavior: () => import("./behavior.ts"),
   fairness: () => import("./fairness.ts"),
   limits: () => import("./limits.ts"),
   platform: () => import("./platform.ts"),

@@ -1,28 +1,35 @@
-/** The threads that answer questions about envelopes, as a layer. */
+/** The threads that answer questions about envelopes and behaviour, as a layer. */
 import { Examiner, type ExaminerApi } from "@flyball/core"
+import type { Kind } from "@flyball/core/examination"
 import { Effect, Layer } from "effect"
 import { ExaminerThread, type ExaminerThreadOptions } from "./examiner-thread.ts"
 
 /**
- * `Examiner` over threads of its own: evaluations continue while an envelope is examined. `dataFolder` brings it.
+ * `Examiner` over threads of its own: evaluations continue while an envelope is examined, or behaviour compared.
+ * `dataFolder` brings it.
  *
- * Publications have a thread of their own: running work cannot be preempted, and a publication does not wait for a lint
- * that takes 15 s. A thread starts with its first question, and both end with the governor.
+ * Publications and comparisons have a thread each: running work cannot be preempted, and neither waits for a lint that
+ * takes 15 s. A thread starts with its first question, and all end with the governor.
  */
 export const examinerLayer = (options: ExaminerThreadOptions = {}): Layer.Layer<never> =>
   Layer.effect(
     Examiner,
     Effect.gen(function* () {
-      const questions = yield* thread(options)
-      const publications = yield* thread(options)
+      const [questions, publications, comparisons] = [
+        yield* thread(options),
+        yield* thread(options),
+        yield* thread(options)
+      ]
+      const threadOf = (kind: Kind): ExaminerThread =>
+        kind === "change" ? comparisons : kind === "publish" ? publications : questions
       const examiner: ExaminerApi = {
         ask: (kind, about) =>
           Effect.callback((resume) => {
-            const takeBack = (kind === "publish" ? publications : questions).ask(kind, about, (answered) =>
+            const takeBack = threadOf(kind).ask(kind, about, (answered) =>
               resume(
                 answered.ok
                   ? Effect.succeed(answered.answer)
-                  : Effect.die(new Error(`A question about an envelope was not answered: ${answered.reason}.`))
+                  : Effect.die(new Error(`A question to the examiner was not answered: ${answered.reason}.`))
               )
             )
             return Effect.sync(takeBack)

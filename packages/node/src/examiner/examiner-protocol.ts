@@ -1,12 +1,12 @@
-/** Messages between the host and the thread that answers questions about envelopes. */
-import type { Answers, EventJson, Kind, Limits, Questions } from "@flyball/core/examination"
+/** Messages between the host and the thread that answers questions about envelopes and behaviour. */
+import type { Answers, Kind, Limits, Questions, Rows } from "@flyball/core/examination"
 
 /**
- * A question comes without its events, which went before it in slices: writing thousands at once would hold up the
- * host.
+ * A question comes without its long part, which went before it in slices: writing thousands of rows at once would hold
+ * up the host.
  */
 export type Requested =
-  | { readonly op: "events"; readonly events: ReadonlyArray<EventJson> }
+  | { readonly op: "rows"; readonly rows: Rows }
   | { readonly op: "ask"; readonly kind: Kind; readonly about: Questions[Kind]; readonly limits: Limits }
 
 /** Its answer; or why there is none, which is a fault of ours. */

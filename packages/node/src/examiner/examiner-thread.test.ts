@@ -48,6 +48,27 @@ const about = (json: unknown): Questions["lint"] => ({
 })
 const ask = (thread: ExaminerThread, json: unknown): Promise<Answered<"lint">> =>
   new Promise((resolve) => void thread.ask("lint", about(json), resolve))
+/** Sixty runs of an agent, whose second half also deletes. */
+const changed: Questions["change"] = {
+  agentId: "a1",
+  lookback: 600,
+  window: 300,
+  asOfSeq: 600,
+  annotations: [],
+  decisions: Array.from({ length: 600 }, (_, seq) => ({
+    seq,
+    hash: String(seq).padStart(64, "0"),
+    run: `run-${Math.floor(seq / 10)}`,
+    action: seq >= 300 && seq % 5 === 0 ? "delete" : "read",
+    toolServer: null,
+    kind: "tool_call",
+    model: null,
+    outcome: "ok",
+    latencyMs: 10 + (seq % 7),
+    costMicroUsd: null,
+    tokens: null
+  }))
+}
 const lintOf = (answered: Answered<"lint">): Answers["lint"] => {
   if (!answered.ok) throw new Error(answered.reason)
   return answered.answer
@@ -82,6 +103,14 @@ describe("the thread for questions about envelopes", () => {
       assert.isTrue(here.complete)
       assert.deepStrictEqual([lintOf(small), lintOf(again)], [here, here])
       assert.isFalse(lintOf(broken).publishable)
+    }))
+
+  it("compares behaviour as the host's own thread would, all decisions of it", () =>
+    withThread(async (thread) => {
+      const found = await new Promise((resolve) => void thread.ask("change", changed, resolve))
+      const here = answer({ kind: "change", about: changed }, inPlaceLimits)
+      assert.strictEqual(here.verdict, "changed")
+      assert.deepStrictEqual(found, { ok: true, answer: here })
     }))
 
   it("does not block evaluations: they are answered while 500 rules are linted", () =>

@@ -1,4 +1,4 @@
-/** The host's end of the thread that answers questions about envelopes. */
+/** The host's end of a thread that answers questions about envelopes or behaviour. */
 import { existsSync } from "node:fs"
 import { getCompileCacheDir } from "node:module"
 import { dirname } from "node:path"
@@ -9,7 +9,10 @@ import {
   type Kind,
   type Limits,
   type Questions,
-  threadLimits
+  type Rows,
+  rowsOf,
+  threadLimits,
+  withRows
 } from "@flyball/core/examination"
 import type { Requested, Replied } from "./examiner-protocol.ts"
 
@@ -37,7 +40,7 @@ const BOOTSTRAP = `
  */
 const HEAP_MB = 512
 
-/** Events that are written to the thread in one turn: some tenths of a millisecond. */
+/** Events or decisions that are written to the thread in one turn: some tenths of a millisecond. */
 const PER_TURN = 200
 
 /** Result of a question. `reason`: why nobody could answer it. */
@@ -106,20 +109,19 @@ export class ExaminerThread {
     await this.#worker?.terminate()
   }
 
-  /** Writes the first question that waits: its events in slices, then the question. */
+  /** Writes the first question that waits: its long part in slices, then the question. */
   #post(): void {
     const first = this.#waiting[0]
     if (first === undefined) return
     const worker = (this.#worker ??= this.#start())
     worker.ref()
     const { about, kind, limits } = first
-    const { events, ...history } = about.history
+    const rows = rowsOf(about)
     const send = (requested: Requested): void => worker.postMessage(requested, [])
     const from = (place: number): void => {
       if (this.#worker !== worker) return
-      if (place >= events.length)
-        return send({ op: "ask", kind, about: { ...about, history: { ...history, events: [] } }, limits })
-      send({ op: "events", events: events.slice(place, place + PER_TURN) })
+      if (place >= rows.length) return send({ op: "ask", kind, about: withRows(about, []), limits })
+      send({ op: "rows", rows: rows.slice(place, place + PER_TURN) as Rows })
       setImmediate(() => from(place + PER_TURN))
     }
     from(0)

@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { unitScope } from "../../foundation/scope.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { Capture } from "../../verdicts/capture/service.ts"
+import { answer } from "../../verdicts/envelopes/examination/answer.ts"
+import { Examiner, type ExaminerApi } from "../../verdicts/envelopes/examination/examiner.ts"
+import { inPlaceLimits } from "../../verdicts/envelopes/examination/questions.ts"
 import { key } from "../../verdicts/evaluations/testing/refunds.ts"
 import { Behavior } from "./service.ts"
 import { witnessRuns } from "./testing/witness-runs.ts"
@@ -32,6 +35,22 @@ describe("the change of an agent", () => {
       assert.deepStrictEqual(yield* Behavior.use((behavior) => behavior.change(id, {})), found)
     }).pipe(Effect.provide(governorWorld()))
   )
+
+  it.effect("goes to the examiner, as JSON", () => {
+    const called: Array<string> = []
+    const examiner: ExaminerApi = {
+      ask: (kind, about) => {
+        called.push(kind)
+        return Effect.sync(() => answer({ kind, about: JSON.parse(JSON.stringify(about)) }, inPlaceLimits))
+      }
+    }
+    return Effect.gen(function* () {
+      const { id } = yield* registered("courier")
+      yield* witnessRuns(id, 20, ["read", "write"], "a")
+      const found = yield* Behavior.use((behavior) => behavior.change(id, { lookback: 100 }))
+      assert.deepStrictEqual([found.verdict, called], ["no_change_detected", ["change"]])
+    }).pipe(Effect.provide(governorWorld().pipe(Layer.provide(Layer.succeed(Examiner, examiner)))))
+  })
 
   it.effect("needs two windows within the lookback, and an agent in scope", () =>
     Effect.gen(function* () {

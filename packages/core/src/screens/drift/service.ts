@@ -4,7 +4,6 @@ import { decisionId, readRecord, toHex } from "@flyball/evidence"
 import {
   type Annotation,
   annotationKinds,
-  changeOf,
   type DriftDecision,
   driftDecision,
   type JsonMap,
@@ -12,14 +11,13 @@ import {
 } from "@flyball/rules"
 import { Context, Effect, Layer } from "effect"
 import { Chain } from "../../chain/chain.ts"
-import { EvidenceCrypto } from "../../foundation/crypto.ts"
-import { inSlices } from "../../foundation/in-slices.ts"
 import { everyUnit, type Scope } from "../../foundation/scope.ts"
 import { readAgent } from "../../registry/agents/read-agent.ts"
 import { inTurns } from "../../storage/each-record.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import { type ReadFault, Storage, type StorageApi, type StoredRecord } from "../../storage/port.ts"
 import { SETTLE_SCOPE } from "../../verdicts/capture/plan-settle.ts"
+import { Examiner } from "../../verdicts/envelopes/examination/examiner.ts"
 
 /** Operations on behaviour. Agents outside `scope` are answered as not found. Spec: decision 0073. */
 export interface BehaviorApi {
@@ -49,7 +47,7 @@ export class Behavior extends Context.Service<Behavior, BehaviorApi>()("flyball/
     Behavior,
     Effect.gen(function* () {
       const storage = yield* Storage
-      const crypto = yield* EvidenceCrypto
+      const examiner = yield* Examiner
       const { originTag } = yield* Chain
       return Behavior.of({
         change: Effect.fnUntraced(function* (agentId, query, scope = everyUnit) {
@@ -60,9 +58,7 @@ export class Behavior extends Context.Service<Behavior, BehaviorApi>()("flyball/
           const { seq: asOfSeq } = yield* storage.asOf
           const decisions = yield* readDecisions(storage, originTag, { agentId, lookback, asOfSeq })
           const annotations = yield* readAnnotations(storage, agentId, decisions.at(-2 * window) ?? null, asOfSeq)
-          return yield* inSlices(
-            changeOf({ agentId, lookback, window, decisions, asOfSeq, annotations }, (bytes) => crypto.sha256(bytes))
-          )
+          return yield* examiner.ask("change", { agentId, lookback, window, decisions, asOfSeq, annotations })
         })
       })
     })

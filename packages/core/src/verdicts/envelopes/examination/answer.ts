@@ -1,29 +1,45 @@
-/** Answers questions about envelopes. Pure, and without Effect: a thread for it starts fast. */
+/** Answers questions about envelopes and behaviour. Pure, and without Effect: a thread for it starts fast. */
+import { inOneGo, portableCrypto, type Slices } from "@flyball/evidence"
+import { changeOf } from "@flyball/rules"
 import { comparePublication, readEnvelope, recordedInputs } from "@flyball/envelope"
 import { fit, type Fitted, lintRead, readLayer, test } from "./examine.ts"
 import { historyOf } from "./history-json.ts"
 import type { Answers, Kind, Limits, Questions, Surroundings } from "./questions.ts"
 
 /** Answers one question within `limits`. */
-export const answer = <K extends Kind>(
-  { about, kind }: { readonly kind: K; readonly about: Questions[K] },
-  limits: Limits
-): Answers[K] => answering[kind](about, limits)
+export const answer = <K extends Kind>(question: Question<K>, limits: Limits): Answers[K] =>
+  inOneGo(answerInSlices(question, limits))
 
-const answering: { readonly [K in Kind]: (about: Questions[K], limits: Limits) => Answers[K] } = {
-  lint: ({ acknowledged, history, json, surroundings }, limits) =>
-    lintRead(fit(json, surroundings), surroundings, historyOf(history), acknowledged, limits),
-  diff: ({ before, history, json, surroundings }, limits) => {
+/** Answers one question within `limits`, in slices. Of the answers about envelopes each is one slice. */
+export const answerInSlices = <K extends Kind>({ about, kind }: Question<K>, limits: Limits): Slices<Answers[K]> =>
+  answering[kind](about, limits)
+
+interface Question<K extends Kind> {
+  readonly kind: K
+  readonly about: Questions[K]
+}
+
+const oneSlice = <K extends Kind>(act: (about: Questions[K], limits: Limits) => Answers[K]) =>
+  function* (about: Questions[K], limits: Limits): Slices<Answers[K]> {
+    return act(about, limits)
+  }
+
+const answering: { readonly [K in Kind]: (about: Questions[K], limits: Limits) => Slices<Answers[K]> } = {
+  change: (question) => changeOf(question, portableCrypto.sha256),
+  lint: oneSlice<"lint">(({ acknowledged, history, json, surroundings }, limits) =>
+    lintRead(fit(json, surroundings), surroundings, historyOf(history), acknowledged, limits)
+  ),
+  diff: oneSlice<"diff">(({ before, history, json, surroundings }, limits) => {
     const reading = fit(json, surroundings)
     if (reading.fitted === null) return { unfit: lintRead(reading, surroundings, null, [], limits).findings }
     return { report: compared(before, surroundings, reading.fitted, historyOf(history), limits) }
-  },
-  backtest: ({ history, json, meters, surroundings }, limits) => {
+  }),
+  backtest: oneSlice<"backtest">(({ history, json, meters, surroundings }, limits) => {
     const reading = fit(json, surroundings)
     if (reading.fitted === null) return { unfit: lintRead(reading, surroundings, null, [], limits).findings }
     return { backtest: test(reading.fitted, historyOf(history), meters) }
-  },
-  publish: ({ acknowledged, before, history, json, surroundings }, limits) => {
+  }),
+  publish: oneSlice<"publish">(({ acknowledged, before, history, json, surroundings }, limits) => {
     const reading = fit(json, surroundings)
     const recorded = historyOf(history)
     const lint = lintRead(reading, surroundings, recorded, acknowledged, limits)
@@ -35,7 +51,7 @@ const answering: { readonly [K in Kind]: (about: Questions[K], limits: Limits) =
         backtest: test(reading.fitted, recorded, "recorded")
       }
     }
-  }
+  })
 }
 
 const compared = (

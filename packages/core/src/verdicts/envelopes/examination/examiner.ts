@@ -1,13 +1,14 @@
-/** The port that answers questions about envelopes. */
+/** The port that answers questions about envelopes and behaviour. */
 import { Context, Effect } from "effect"
-import { answer } from "./answer.ts"
+import { inSlices } from "../../../foundation/in-slices.ts"
+import { answerInSlices } from "./answer.ts"
 import { type Answers, inPlaceLimits, type Kind, type Questions } from "./questions.ts"
 
-/** Answers questions about envelopes. Spec: decision 0029. */
+/** Answers questions about envelopes and behaviour. Spec: decisions 0029 and 0073. */
 export interface ExaminerApi {
   /**
-   * Answers one question. It asks nothing of a store and changes nothing. Of one governor at most two run at a time: a
-   * publication, and one of the others that began before it.
+   * Answers one question. It asks nothing of a store and changes nothing. Of one governor at most two about envelopes
+   * run at a time: a publication, and one of the others that began before it.
    *
    * - Fails: never. A question that nobody could answer is a defect.
    */
@@ -21,5 +22,7 @@ export interface ExaminerApi {
  * - Spec: decision 0029.
  */
 export const Examiner = Context.Reference<ExaminerApi>("flyball/core/Examiner", {
-  defaultValue: () => ({ ask: (kind, about) => Effect.sync(() => answer({ kind, about }, inPlaceLimits)) })
+  defaultValue: () => ({
+    ask: (kind, about) => Effect.suspend(() => inSlices(answerInSlices({ kind, about }, inPlaceLimits)))
+  })
 })

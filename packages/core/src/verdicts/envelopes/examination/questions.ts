@@ -1,13 +1,13 @@
 /**
- * Questions about envelopes before they are published, with their answers: plain JSON, so that another thread than the
- * host's can answer.
+ * Questions about envelopes before they are published, and about behaviour, with their answers: plain JSON, so that
+ * another thread than the host's can answer.
  *
- * Spec: api.md "bounded autonomy", lint, diff, publish and backtest; decision 0029.
+ * Spec: api.md "bounded autonomy", lint, diff, publish and backtest; decisions 0029 and 0073.
  */
 import type { BacktestOut, EnvelopeFinding, LintOut } from "@flyball/contract"
-import type { JsonMap } from "@flyball/rules"
+import type { ChangeAnswer, ChangeQuestion, DriftDecision, JsonMap } from "@flyball/rules"
 import type { DiffReport, Limits, LintFacts } from "@flyball/envelope"
-import type { HistoryJson } from "./history-json.ts"
+import type { EventJson, HistoryJson } from "./history-json.ts"
 import type { MeterUnit } from "./meter-units.ts"
 
 /** A version in force, by its text; null where the text is gone: then nothing is permitted under it. */
@@ -52,8 +52,10 @@ interface Before {
   readonly own: JsonMap | null
 }
 
-/** Questions by their kind. Spec: decision 0029. */
+/** Questions by their kind. Spec: decisions 0029 and 0073. */
 export interface Questions {
+  /** Whether the behaviour of an agent changed. */
+  readonly change: ChangeQuestion
   readonly lint: About & { readonly acknowledged: ReadonlyArray<string> }
   readonly diff: About & { readonly before: Before }
   readonly backtest: About & { readonly meters: BacktestOut["meters"] }
@@ -63,9 +65,10 @@ export interface Questions {
 
 /**
  * Answers by the kind of their question. `unfit`: the problems because of which the text is not an envelope. Spec:
- * decision 0029.
+ * decisions 0029 and 0073.
  */
 export interface Answers {
+  readonly change: ChangeAnswer
   readonly lint: LintOut
   readonly diff: { readonly unfit: ReadonlyArray<EnvelopeFinding> } | { readonly report: DiffReport }
   readonly backtest: { readonly unfit: ReadonlyArray<EnvelopeFinding> } | { readonly backtest: BacktestOut }
@@ -78,6 +81,18 @@ export interface Answers {
 
 /** The kinds of questions. */
 export type Kind = keyof Questions
+
+/** The part of a question that may be long: events, or decisions. */
+export type Rows = ReadonlyArray<EventJson> | ReadonlyArray<DriftDecision>
+
+/** The long part of a question, which crosses to a thread in slices. Spec: decision 0029. */
+export const rowsOf = (about: Questions[Kind]): Rows => ("history" in about ? about.history.events : about.decisions)
+
+/** A question with another long part. Spec: decision 0029. */
+export const withRows = <K extends Kind>(about: Questions[K], rows: Rows): Questions[K] =>
+  "history" in about
+    ? { ...about, history: { ...about.history, events: rows as ReadonlyArray<EventJson> } }
+    : { ...about, decisions: rows as ReadonlyArray<DriftDecision> }
 
 export type { Limits }
 
