@@ -2,6 +2,7 @@
 import { analysedLines } from "./analysed.ts"
 import { boundLines } from "./bounds.ts"
 import { cutLines } from "./cut.ts"
+import { modelChangedLines } from "./model-changed.ts"
 import { platformLines } from "./platform.ts"
 import { replayedLines } from "./replayed.ts"
 import { reviewedLines } from "./reviewed.ts"
@@ -72,6 +73,8 @@ export const pageOf = (figures: Figures): string => {
       `${figures.replayed.mismatches} differences.`,
     "",
     ...toolsChangedLines(figures.changed),
+    "",
+    ...modelChangedLines(figures.other, figures.replayed.comparison),
     "",
     ...waitedLines(figures.ran),
     "",

@@ -13,6 +13,8 @@ export interface Replayed {
   readonly status: number
   readonly statement: string
   readonly mismatches: number
+  /** The comparison of behaviour, made again: `the same`, or the member that differs. */
+  readonly comparison: string
   readonly altered: {
     readonly status: number
     readonly integrity: string
@@ -23,20 +25,26 @@ export interface Replayed {
   }
 }
 
-/** Makes every verdict of the pack `file` again, and once more after the verdict of the record `denied` was changed. */
+/**
+ * Makes every verdict of the pack `file` again, the comparison of the file `answer` too, and once more after the
+ * verdict of the record `denied` was changed.
+ */
 export const replay = async ({
+  answer,
   denied,
   file,
   folder,
   vkey
 }: {
+  readonly answer: string
   readonly denied: number
   readonly file: string
   readonly folder: string
   readonly vkey: string
 }): Promise<Replayed> => {
-  const good = await verify(file, "--vkey", vkey, "--replay", "--json")
-  const { mismatches, statement } = JSON.parse(good.stdout).replay
+  const good = await verify(file, "--vkey", vkey, "--replay", "--answer", answer, "--json")
+  const report = JSON.parse(good.stdout)
+  const { mismatches, statement } = report.replay
   // The operator has the key. Nothing that is sealed with it can tell that it was sealed a second time, except what it
   // says.
   const signing = parsePrivateKey(readFileSync(`${folder}/signing.key`, "utf8"))
@@ -54,19 +62,20 @@ export const replay = async ({
   )
   writeFileSync(`${folder}/altered.evp`, pack)
   const bad = await verify(`${folder}/altered.evp`, "--vkey", vkey, "--replay", "--json")
-  const report = JSON.parse(bad.stdout)
-  const [mismatch] = report.replay.mismatches
+  const altered = JSON.parse(bad.stdout)
+  const [mismatch] = altered.replay.mismatches
   return {
     status: good.status,
     statement,
     mismatches: mismatches.length,
+    comparison: report.answer.differs ?? "the same",
     altered: {
       status: bad.status,
-      integrity: report.verdicts.integrity,
-      authenticity: report.verdicts.authenticity,
+      integrity: altered.verdicts.integrity,
+      authenticity: altered.verdicts.authenticity,
       verdict: mismatch.verdict,
       reason: mismatch.reason,
-      isTheOne: mismatch.seq === denied && report.replay.mismatches.length === 1
+      isTheOne: mismatch.seq === denied && altered.replay.mismatches.length === 1
     }
   }
 }

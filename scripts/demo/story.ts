@@ -6,6 +6,7 @@ import { type Analysed, analysed } from "./analysed.ts"
 import { bound, type Bounded } from "./bounds.ts"
 import { type Cut, cut, startModel } from "./cut.ts"
 import { govern, type Governed, makeVoucher } from "./governance.ts"
+import { type ModelChanged, modelChanged } from "./model-changed.ts"
 import { type Platform, platform } from "./platform.ts"
 import { replay, type Replayed } from "./replayed.ts"
 import { reviewed, type Reviewed } from "./reviewed.ts"
@@ -26,6 +27,7 @@ export interface Figures {
   readonly halted: Stopped
   readonly approved: Reviewed
   readonly changed: ToolsChanged
+  readonly other: ModelChanged
   readonly ran: Waited
   readonly cut: Cut
   readonly analysed: Analysed
@@ -194,6 +196,9 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
     say("Changing the tools of a server that it uses …")
     const changed = await toolsChanged({ admin, agent: retail, key, server })
 
+    say("Giving another one another model, and comparing …")
+    const other = await modelChanged(folder, { admin, agent: firstAgent!, key, server })
+
     say("Killing the server while a workflow waits for a person …")
     const flow = await waited(folder, { admin, agent: retail, server })
     server = flow.server
@@ -206,7 +211,7 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
 
     say("Making every verdict again …")
     const boundedFile = await exportPack("bounded.evp", { kind: "full", disclose: "all" })
-    const replayed = await replay({ denied: bounded.denied, file: boundedFile, folder, vkey })
+    const replayed = await replay({ answer: other.answer, denied: bounded.denied, file: boundedFile, folder, vkey })
 
     say("Meeting the limits of the platform API, and killing the server …")
     const { met, server: last } = await platform(folder, { admin, server })
@@ -223,6 +228,7 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
       halted,
       approved,
       changed,
+      other,
       ran: flow.waited,
       cut: halfway,
       analysed: fair,
