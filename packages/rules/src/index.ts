@@ -60,6 +60,7 @@ export {
   toolDigest
 } from "./mcp/manifest.ts"
 export { changesOut, type PlacedList, placeList } from "./mcp/place.ts"
+export { draftEnvelope, type EnvelopeDraft } from "./mcp/draft-envelope.ts"
 export { shownText } from "./mcp/signals.ts"
 export {
   baselineOf,

@@ -59,7 +59,7 @@ describe("flyball envelope test", () => {
     assert.deepEqual(await me.flyball(["envelope", "test", recipe, "tests.json"]), {
       status: 1,
       out:
-        `${recipe}: 3 cases, 0 differ\ntests.json: 2 cases, 1 differs\n` +
+        `${recipe}: ${cases.length} cases, 0 differ\ntests.json: 2 cases, 1 differs\n` +
         "  a larger refund needs a review: Expected allow by large, found require_review by large.\n",
       err: ""
     })
@@ -70,5 +70,29 @@ describe("flyball envelope test", () => {
     const { err, status } = await me.flyball(["envelope", "test", "tests.json"])
     assert.strictEqual(status, 1)
     assert.include(err, 'flyball envelope: tests.json: E100 /cases/0/outcome: There is no "no". It can be allow, ')
+  })
+})
+
+describe("flyball envelope new", () => {
+  it("drafts an envelope from a list of tools, and says of which server the store has none", async () => {
+    const tools = ["pay", "list"].map((name) => ({
+      name,
+      annotations: { readOnlyHint: name === "list" },
+      inputSchema: { type: "object", required: ["cents"], properties: { cents: { type: "integer", minimum: 0 } } }
+    }))
+    writeFileSync(me.path("tools.json"), JSON.stringify({ tools }))
+    const { err, out, status } = await me.flyball(["envelope", "new", "--from-tools", "tools.json"])
+    assert.deepEqual(
+      [status, err],
+      [0, "flyball envelope: The server says what its tools do. Confirm each class: read (list); irreversible (pay).\n"]
+    )
+    assert.deepInclude(JSON.parse(out).signals.cents, { type: "int", min: 0, source: "args", from: "/cents" })
+    writeFileSync(me.path("none.ndjson"), "")
+    assert.strictEqual((await me.flyball(["import", "none.ndjson"])).status, 0)
+    assert.deepEqual(await me.flyball(["envelope", "new", "--from-tools", "bank"]), {
+      status: 1,
+      out: "",
+      err: "flyball envelope: the store has no list of tools of bank, or it was erased.\n"
+    })
   })
 })

@@ -9,14 +9,23 @@ import { command, counted, exitStatus } from "./command.ts"
 
 /** Does one act with the envelope in a file, or with its tests. */
 export const run = command("envelope", async (args) => {
-  const { positionals, values } = readArguments(args, { to: { type: "string" } }, true)
+  const { positionals, values } = readArguments(
+    args,
+    { "from-tools": { type: "string" }, to: { type: "string" } },
+    true
+  )
   const [act, ...files] = positionals
-  if (act === "export" && files.length === 1) return exported(files[0]!, values.to)
-  if (act === "test" && files.length > 0 && values.to === undefined) {
+  const { "from-tools": tools, to } = values
+  if (act === "export" && files.length === 1 && tools === undefined) return exported(files[0]!, to)
+  if (act === "new" && files.length === 0 && tools !== undefined && to === undefined) {
+    const { draftOfList, draftOfServer } = await import("./envelope-draft.ts")
+    return /^-$|\.json$/.test(tools) ? draftOfList(readJsonFile(tools)) : draftOfServer(tools)
+  }
+  if (act === "test" && files.length > 0 && tools === undefined && to === undefined) {
     const statuses = files.map(tested)
     return Math.max(...statuses)
   }
-  throw new UsageError("expected export --to cedar|cel FILE or test FILE…")
+  throw new UsageError("expected new --from-tools SERVER|FILE.json, test FILE… or export --to cedar|cel FILE")
 })
 
 /** Prints the policy text; or, where there is none, why, a line each. */

@@ -223,21 +223,25 @@ refused from the next request on.`
 file FLYBALL_GATEWAY_UPSTREAMS. It opens with this host's secrets.key alone, and for the host of --base-url alone.`
   },
   envelope: {
-    line: "flyball envelope test FILE… | export --to cedar|cel FILE",
-    does: "tests an envelope, or exports it as a policy",
-    text: `test runs the cases in each FILE beside its envelope, with no server, and prints each that ends otherwise:
+    line: "flyball envelope new FLAG | test FILE… | export FLAG FILE",
+    does: "drafts an envelope, tests it, or exports it as a policy",
+    text: `new --from-tools SERVER prints a draft for the tools that a tool server (its name or id) listed last, or with
+FILE.json for an answer to tools/list: signals from the arguments, effect classes by what the server says, a review
+of everything. Standard error says what to confirm and what was left out. Reads only.
+
+test runs the cases in each FILE beside its envelope, with no server, and prints each that ends otherwise:
   {"envelope": {…} or a path from FILE, "tier": "L2",
    "cases": [{"name": "…", "input": {"action": "refund", "args": {…}}, "outcome": "deny", "rule": "large"}]}
 Exit status 1 on a difference. docs/envelopes.md describes the format.
 
-export prints the rules of the envelope in FILE (envelope/1, as JSON) as policies of Cedar or one expression of
-CEL. The result is a copy: the server enforces the envelope.
+export --to cedar|cel prints the rules of the envelope in FILE (envelope/1, as JSON) as policies of Cedar or one
+expression of CEL. The result is a copy: the server enforces the envelope.
 Outcome and rule are the same for all values in their domains; the comments say how to read them and what to
 pass. Meters, latches and derived signals become attributes that the caller computes; the tier floor and other
 layers are left out.
 What the language cannot express is refused: for CEL obligations, times and suggestions of rules.
 
-Reads only FILE (- for standard input).`
+test and export read only FILE (- for standard input).`
   },
   card: {
     line: "flyball card sign --key FILE --card FILE | trust --key FILE",

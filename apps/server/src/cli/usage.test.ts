@@ -138,7 +138,11 @@ describe("how the command is called", () => {
       ["mapping", "set", "none.json"],
       "flyball mapping: none.json cannot be read: it does not exist (ENOENT). flyball mapping --help says how."
     ],
-    [["envelope"], "flyball envelope: expected export --to cedar|cel FILE. flyball envelope --help says how."],
+    [
+      ["envelope"],
+      "flyball envelope: expected new --from-tools SERVER|FILE.json, test FILE… or export --to cedar|cel FILE. " +
+        "flyball envelope --help says how."
+    ],
     [
       ["envelope", "export", "--to", "rego", "x.json"],
       "flyball envelope: --to should be one of cedar, cel. flyball envelope --help says how."

@@ -128,7 +128,7 @@ const resultOf = (ready: Ready, { before, input, name, outcome, rule }: Case): C
   const book = new WindowBook()
   let seq = 0
   let latches: ReadonlySet<string> = new Set()
-  const decisionOf = ({ agoMs, server, signals }: Input): Decision => {
+  const decisionOf = ({ agoMs, args, server, signals }: Input): Decision => {
     // The oldest action is at least one window after the beginning of time.
     const atMs = 2 * MAX_WINDOW_MS - agoMs
     const situation: Situation = {
@@ -139,14 +139,14 @@ const resultOf = (ready: Ready, { before, input, name, outcome, rule }: Case): C
       approved: false,
       windows: ({ id, windowMs }, key) => book.state(`${id} ${key}`, windowMs, atMs)
     }
-    const decision = decide(ready, { signals, runId: "run" }, situation)
+    const decision = decide(ready, { signals, args, runId: "run" }, situation)
     const reserved = decision.meters.filter(({ contributes }) => contributes && decision.outcome.startsWith("allow"))
     book.reserve(
       ++seq,
       atMs,
       reserved.map(({ amount, id, key }) => ({ meter: id, window: `${id} ${key}`, amount }))
     )
-    latches = foldLatches(latches, latchesSetBy(ready.combination.signals, signals, server))
+    latches = foldLatches(latches, latchesSetBy(ready.combination.signals, signals, server, args))
     return decision
   }
   for (const earlier of before) decisionOf(earlier)
@@ -164,10 +164,15 @@ const resultOf = (ready: Ready, { before, input, name, outcome, rule }: Case): C
 }
 
 /** Says why the signals were refused, or where the expected rule does not hold. */
-const whyNot = ({ combination, rules }: Ready, found: Decision, expected: string | null, input: Input): string => {
+const whyNot = (
+  { combination, rules }: Ready,
+  found: Decision,
+  expected: string | null,
+  { args, signals }: Input
+): string => {
   const { failedOn, matchedRule, stopped } = found
   if (stopped !== null)
-    return ` ${signalWords(combination, { rule: matchedRule as "@missing_signal", signal: stopped.id }, input.signals)}`
+    return ` ${signalWords(combination, { rule: matchedRule as "@missing_signal", signal: stopped.id }, signals, args)}`
   if (expected === null || expected === matchedRule || expected.startsWith("@")) return ""
   const place = rules.findIndex(({ id }) => id === expected)
   if (place < 0) return ` The envelope has no rule ${expected}.`

@@ -179,6 +179,9 @@ describe("a tool server", () => {
       const { findings, servers } = yield* screened
       assert.deepStrictEqual(findings, [])
       assert.deepInclude(servers[0], { tools: 14, coverage: "complete", state: "first_seen" })
+      for (const named of ["files", servers[0]!.id])
+        assert.deepStrictEqual<unknown>(yield* ToolServers.use((one) => one.tools(named)), older.tools)
+      assert.isNull(yield* ToolServers.use((one) => one.tools("shop")))
       yield* replayed
     }).pipe(Effect.provide(governorWorld()))
   )

@@ -75,6 +75,8 @@ export interface ToolServersApi {
   readonly server: (id: string, scope?: Scope) => Effect.Effect<McpServer, McpServerNotFound | ReadFault>
   /** A finding, without the calls that were exposed to it. */
   readonly finding: (id: string, scope?: Scope) => Effect.Effect<McpFinding, FindingNotFound | ReadFault>
+  /** The tools that a server listed last, by its id or the name that clients give it; null where there is no list. */
+  readonly tools: (named: string) => Effect.Effect<ReadonlyArray<JsonMap> | null, ReadFault>
   /** Records a list that a person sends. */
   readonly upload: (
     input: McpManifestIn,
@@ -284,6 +286,17 @@ export class ToolServers extends Context.Service<ToolServers, ToolServersApi>()(
         }
       })
 
+      const tools: ToolServersApi["tools"] = Effect.fnUntraced(function* (named) {
+        const listed = yield* storage.list(MCP_SERVERS, { limit: MAX_SERVERS })
+        const [server] = listed
+          .map(({ body, id }) => ({ id, body: body as McpServerDocument }))
+          .filter(({ body, id }) => id === named || body.toolServer === named)
+          .toSorted((a, b) => (a.body.lastSeenAt > b.body.lastSeenAt ? -1 : 1))
+        const { manifest = null } =
+          server === undefined ? {} : yield* readList(storage, crypto, server.body.last.listing)
+        return manifest === null ? null : [...manifest.values.values()]
+      })
+
       const upload: ToolServersApi["upload"] = Effect.fnUntraced(function* (input, writer, scope = everyUnit) {
         const { address = null, agent_id: agentId, command = null, tool_server: toolServer = null } = input
         yield* readAgent(storage, agentId, scope)
@@ -374,7 +387,7 @@ export class ToolServers extends Context.Service<ToolServers, ToolServersApi>()(
         return yield* findingOut(id, body, () => ({ agents: [], calls: 0 }))
       })
 
-      return ToolServers.of({ screen, server, finding, upload, pin, resolve })
+      return ToolServers.of({ screen, server, tools, finding, upload, pin, resolve })
     })
   )
 }

@@ -1,0 +1,28 @@
+/** `flyball envelope new`: drafts an envelope from the tools of a server. Reads only. */
+import { ToolServers } from "@flyball/core"
+import { draftEnvelope, type JsonMap } from "@flyball/rules"
+import { exitStatus } from "./command.ts"
+import { withHost } from "./with-host.ts"
+
+/** Prints the draft for the tools that a server of the store listed last. */
+export const draftOfServer = (named: string): Promise<number> =>
+  withHost({ readOnly: true, small: true, keyless: true }, async (runtime) => {
+    const tools = await runtime.runPromise(ToolServers.use((servers) => servers.tools(named)))
+    if (tools === null) throw new Error(`the store has no list of tools of ${named}, or it was erased`)
+    return printDraft(tools)
+  })
+
+/** Prints the draft for an answer of `tools/list`. */
+export const draftOfList = (list: unknown): number => {
+  const tools = (list as { readonly tools?: unknown } | null)?.tools
+  if (!Array.isArray(tools) || !tools.every((tool) => typeof tool?.name === "string"))
+    throw new Error('this is no answer to tools/list: expected {"tools": [{"name": …}]}')
+  return printDraft(tools)
+}
+
+const printDraft = (tools: ReadonlyArray<JsonMap>): number => {
+  const { envelope, notes } = draftEnvelope(tools)
+  console.log(JSON.stringify(envelope, null, 2))
+  for (const note of notes) console.error(`flyball envelope: ${note}`)
+  return exitStatus.ok
+}
