@@ -241,6 +241,7 @@ export {
   type Layer,
   type LayerRef,
   longestWindowOf,
+  readsArgs,
   unbound
 } from "./evaluations/layers.ts"
 export { longestWindowMs } from "./evaluations/longest-window.ts"
@@ -258,7 +259,7 @@ export { isOfDecisions, isRecomputed, isRecomputedPart, recomputedParts } from "
 export { decisionOf, readSide, recordedSide, type RecordedSide, sideBody } from "./evaluations/recorded-side.ts"
 export { References } from "./recompute/checks/references.ts"
 export { serverSignalNames, serverSignals } from "./evaluations/server-signals.ts"
-export { shownSignals, signalsOf } from "./evaluations/signals-part.ts"
+export { argsOf, shownSignals, signalsOf } from "./evaluations/signals-part.ts"
 export { inactiveRuleOf, isActive } from "./evaluations/may-act.ts"
 export { fromBase64url, toBase64url } from "./identity/base64url.ts"
 export { type CardAlg, type Claim, type KeyChoice, readCard, sentBytes, type SentCard } from "./identity/read-card.ts"
@@ -418,7 +419,7 @@ export {
   holds,
   liesInBox,
   type Pin,
-  pinnedSignal,
+  pinnedAxes,
   type PinValue,
   shapeOf
 } from "./standing-approvals/pins.ts"

@@ -144,7 +144,7 @@ export const brokenReviews: ReadonlyArray<BrokenWorld> = [
     ports: review((body) => {
       const amount = amountOf(body)
       return isApproved(body) && amount !== undefined
-        ? { question: questionOf(nodeCrypto.sha256, null, deskAction(amount + 1)) }
+        ? { question: questionOf(nodeCrypto.sha256, null, deskAction(amount + 1), null) }
         : {}
     })
   },

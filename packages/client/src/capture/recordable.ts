@@ -47,6 +47,13 @@ export const recordedValue = (value: unknown, { digestKey, redact }: Recording):
   return jsonOf(shown) ?? withheld(shown, null)
 }
 
+/** Whether a value is recorded itself, redacted or not, and not by a digest. Such arguments the verifier can read. */
+export const isRecordedWhole = (value: unknown, redact: Redact): boolean => {
+  const form = formOf(value)
+  const shown = (): ValueForm => (redact === keepAll ? form : formOf(redactedOf(redact, JSON.parse(form.text) as Json)))
+  return form.reason === null && jsonOf(shown()) !== undefined
+}
+
 const redactedOf = (redact: Redact, value: Json): unknown => {
   try {
     return redact(value) ?? REDACTED

@@ -3,9 +3,10 @@
  *
  * A throw anywhere before the effect means that it did not run. Spec: envelopes.md 3.10 and 3.12.
  */
+import { UNKNOWN } from "@flyball/envelope"
 import { DecisionRefused, type Recorder } from "../capture/recorder.ts"
 import { formOf } from "../capture/form-of.ts"
-import { recordable, type Recording } from "../capture/recordable.ts"
+import { isRecordedWhole, recordable, type Recording } from "../capture/recordable.ts"
 import { awaitedPause, type ClientClock } from "../clock.ts"
 import type { Caller } from "../http/caller.ts"
 import { type EffectClass, stoppedSentence } from "../kill/kill-view.ts"
@@ -195,12 +196,17 @@ export const makeGuard = (options: GuardOptions): Guard => {
       const answer = await caller.send({ method: "POST", path: "/api/v1/bound/evaluations", json, timeoutMs })
       const verdict = verdictOf(answer, json)
       if (verdict.by === "server" || !verdict.retry) return verdict
-      const local = action.effect === "read" ? options.envelopes.verdict(all, isStated, action.runId ?? null) : null
+      const local =
+        action.effect === "read" ? options.envelopes.verdict(all, isStated, readArgs(args), action.runId ?? null) : null
       if (local !== null) return { by: "cache", ...local }
       if (attempt === RETRIES) return verdict
       await awaitedPause(clock, 50 + clock.random() * 100 * 2 ** attempt)
     }
   }
+
+  /** The arguments that a local verdict reads: those that the record will show. */
+  const readArgs = (args: Json): unknown =>
+    isRecordedWhole(args, options.redact) ? redactSafely(options.redact, args) : UNKNOWN
 
   const recordingOf = (hidden: Redact): Recording => ({
     redact: redactBoth(options.redact, hidden),

@@ -31,11 +31,13 @@ export interface EnvelopeCache {
   readonly declared: (again?: boolean) => Promise<DeclaredSignals | null>
   /**
    * The verdict on a read while the server is away, and the signals that it was given on; null where there is none,
-   * which is a denial. `isStated`: all of these signals count, and not those alone that are declared.
+   * which is a denial. `isStated`: all of these signals count, and not those alone that are declared. `args`: as they
+   * will be witnessed.
    */
   readonly verdict: (
     signals: Signals,
     isStated: boolean,
+    args: unknown,
     runId: string | null
   ) => { readonly given: GivenLocally; readonly signals: Signals } | null
   readonly close: () => void
@@ -128,7 +130,7 @@ export const envelopeCache = (options: EnvelopeCacheOptions): EnvelopeCache => {
       if (declared === null || again) await refresh()
       return declared
     },
-    verdict: (all, isStated, runId) => {
+    verdict: (all, isStated, args, runId) => {
       if (kept === null) return null
       const signals = isStated || declared === null ? all : declaredOf(all, declared.names)
       const { local, sentAtMs } = kept
@@ -138,7 +140,7 @@ export const envelopeCache = (options: EnvelopeCacheOptions): EnvelopeCache => {
       const isKnownToBeFree =
         kill.denial("read") === null && view.response === null && view.origin === local.answer.origin
       if (!isFresh || !isKnownToBeFree) return null
-      const given = local.decide({ answer: local.answer, signals, runId, ageMs })
+      const given = local.decide({ answer: local.answer, signals, args, runId, ageMs })
       return given === null ? null : { given, signals }
     },
     close: () => {

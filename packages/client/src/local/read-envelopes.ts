@@ -29,6 +29,7 @@ export interface LocalEnvelopes {
 export interface LocalIntent {
   readonly answer: EnvelopesInForce
   readonly signals: { readonly [name: string]: Json }
+  readonly args: unknown
   readonly runId: string | null
   readonly ageMs: number
 }
@@ -81,12 +82,12 @@ export const readEnvelopesInForce = (body: unknown, agentId: string): LocalEnvel
 const decide = (
   envelopes: ReadonlyArray<Envelope>,
   ready: Ready,
-  { ageMs, answer, runId, signals }: LocalIntent
+  { ageMs, answer, args, runId, signals }: LocalIntent
 ): GivenLocally | null => {
   const { decision } = localVerdict(
     envelopes,
     ready,
-    { signals, runId },
+    { signals, args, runId },
     { agentId: answer.agent_id, server: answer.server_signals }
   )
   return decision === null
@@ -100,7 +101,8 @@ const decide = (
             ? signalWords(
                 ready.combination,
                 { rule: decision.matchedRule as "@invalid_signal", signal: decision.stopped.id },
-                signals
+                signals,
+                args
               )
             : (ready.rules.find(({ id }) => id === decision.matchedRule)?.reason ?? null)
       }

@@ -106,9 +106,9 @@ describe("signals of source args", () => {
         .map(({ code, path }) => `${code} ${path}`)
     const bool = { type: "bool", source: "args" }
     assert.deepStrictEqual(codes({ a: bool }), ["E113 /signals/a"])
-    for (const from of ["a", "/~2", "/a~", 5])
+    for (const from of ["", "a", "/~2", "/a~", 5])
       assert.deepStrictEqual(codes({ a: { ...bool, from } }), ["E113 /signals/a/from"])
-    assert.deepStrictEqual(codes({ a: { ...bool, from: "" }, b: { ...bool, from: "/a/~01" } }), [])
+    assert.deepStrictEqual(codes({ a: { ...bool, from: "/" }, b: { ...bool, from: "/a/~01" } }), [])
     assert.deepStrictEqual(codes({ a: { type: "bool", source: "caller", from: "/a" } }), ["E113 /signals/a/from"])
     assert.deepStrictEqual(codes({ tool: { ...tool, source: "args", from: "/tool" } }), ["E103 /signals/tool"])
   })

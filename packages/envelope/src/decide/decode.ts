@@ -89,7 +89,7 @@ export const decoderOf = ({ compiled, derived, signals }: Combination): Decoder 
       name: signal.name,
       type: signal.type,
       source: signal.source,
-      from: stepsOf(signal.from ?? "")!,
+      from: signal.from === null ? [] : stepsOf(signal.from)!,
       min: signal.min,
       max: signal.max,
       indices,

@@ -56,7 +56,7 @@ const argumentWords = (signal: Signal, from: string, args: unknown): string => {
   const value = valueAt(args, stepsOf(from)!)
   const found =
     value === undefined ? "nothing" : value === UNKNOWN ? "a value that is not shown" : receivedOf(signal, value)
-  return from === "" ? `the arguments are ${found}` : `the arguments have ${found} at \`${from}\``
+  return `the arguments have ${found} at \`${from}\``
 }
 
 const isMap = (value: unknown): value is { readonly [name: string]: unknown } =>

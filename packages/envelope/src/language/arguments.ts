@@ -9,17 +9,14 @@ export const REDACTED = "[redacted]"
  */
 export const UNKNOWN: unique symbol = Symbol("unknown")
 
-const POINTER = /^(?:\/(?:[^/~]|~[01])*)*$/
+const POINTER = /^(?:\/(?:[^/~]|~[01])*)+$/
 const INDEX = /^(?:0|[1-9][0-9]*)$/
 
-/** The names and places that a pointer goes through; null where the text is no pointer. */
+/** The names and places that a pointer goes through, at least one; null where the text is no such pointer. */
 export const stepsOf = (pointer: string): ReadonlyArray<string> | null =>
-  POINTER.test(pointer)
-    ? pointer
-        .split("/")
-        .slice(1)
-        .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
-    : null
+  POINTER.test(pointer) ? pointer.slice(1).split("/").map(unescaped) : null
+
+const unescaped = (step: string): string => step.replaceAll("~1", "/").replaceAll("~0", "~")
 
 /** The value to which the steps lead; undefined where there is none, and {@link UNKNOWN} where it is not shown. */
 export const valueAt = (args: unknown, steps: ReadonlyArray<string>): unknown => {
@@ -32,3 +29,6 @@ export const valueAt = (args: unknown, steps: ReadonlyArray<string>): unknown =>
   }
   return found === REDACTED ? UNKNOWN : found
 }
+
+/** The values that a signal may have: that to which its pointer leads. */
+export const valuesAt = (args: unknown, pointer: string): ReadonlyArray<unknown> => [valueAt(args, stepsOf(pointer)!)]

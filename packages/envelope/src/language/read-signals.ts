@@ -172,7 +172,6 @@ const readNames = (reading: Reading, members: Members, path: string): Pick<Signa
 }
 
 const readPointer = (reading: Reading, value: unknown, path: string): string | null => {
-  if (value === "") return ""
   const pointer = reading.text(value, path, MAX_POINTER)
   return pointer === null || stepsOf(pointer) !== null
     ? pointer

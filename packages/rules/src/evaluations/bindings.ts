@@ -1,6 +1,6 @@
 /** Caches the bindings that evaluations are recomputed with: one for all layers of the same content. */
 import type { Meter, Ready } from "@flyball/envelope"
-import { type Binding, hasLatches, type Layer, ownersOf, readyOf } from "./layers.ts"
+import { type Binding, hasLatches, type Layer, ownersOf, readsArgs, readyOf } from "./layers.ts"
 import type { WindowLedger } from "@flyball/envelope"
 
 /** A binding with what recomputation derives from it. */
@@ -8,6 +8,7 @@ export interface Bound extends Binding {
   /** The ledgers of each of its meters, by key. Versions of one envelope share them. */
   readonly ledgers: ReadonlyMap<Meter, Map<string, WindowLedger>>
   readonly hasLatches: boolean
+  readonly readsArgs: boolean
   /** The first version whose content is withheld; null if every content is present or erased. */
   readonly hidden: Layer | null
 }
@@ -57,6 +58,7 @@ export class Bindings {
         ])
       ),
       hasLatches: hasLatches(ready),
+      readsArgs: readsArgs(ready),
       hidden: layers.find((layer) => layer.envelope === null && !this.#isGone(layer)) ?? null
     }
   }

@@ -1,5 +1,14 @@
 /** Combines layers of envelopes for evaluation. Spec: `envelope/1` sections 9 and 10; decision 0025. */
-import { compile, latchesSetBy, prepare, type Ready, waive, type Waiver, withTierFloor } from "@flyball/envelope"
+import {
+  type Action,
+  compile,
+  latchesSetBy,
+  prepare,
+  type Ready,
+  waive,
+  type Waiver,
+  withTierFloor
+} from "@flyball/envelope"
 import type { Envelope, Values } from "@flyball/envelope"
 
 /** A published version, as records name it. Spec: format 1 section 8, `evaluation.made`. */
@@ -80,13 +89,17 @@ export const longestWindowOf = ({ ready }: Binding): number =>
 export const hasLatches = (ready: Ready | null | undefined): boolean =>
   ready?.combination.signals.some(({ source }) => source === "latch") === true
 
+/** Whether evaluations under a binding read the arguments of the action. Spec: `envelope/1` section 3. */
+export const readsArgs = (ready: Ready | null | undefined): boolean =>
+  ready?.combination.signals.some(({ source }) => source === "args") === true
+
 /**
  * The latches that an evaluation sets in its run, in the order of their names. Each layer reads what is missing as it
  * declares it. Spec: `envelope/1` sections 3 and 9.
  */
 export const latchesOf = (
   bindings: ReadonlyArray<Binding>,
-  { runId, signals }: { readonly runId: string | null; readonly signals: unknown },
+  { args, runId, signals }: Action,
   server: Values
 ): ReadonlyArray<string> =>
   runId === null
@@ -96,7 +109,7 @@ export const latchesOf = (
           bindings.flatMap(({ ready }) =>
             ready === null || !hasLatches(ready)
               ? []
-              : ready.combination.layers.flatMap((layer) => latchesSetBy(layer.signals, signals, server))
+              : ready.combination.layers.flatMap((layer) => latchesSetBy(layer.signals, signals, server, args))
           )
         )
       ].sort()

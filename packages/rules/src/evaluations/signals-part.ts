@@ -1,4 +1,5 @@
-/** Reads the part `signals` back as a value. */
+/** Reads the parts `signals` and `args` back as values. */
+import { UNKNOWN } from "@flyball/envelope"
 import { canonicalBytes, equalBytes, NotCanonical, readJson } from "@flyball/evidence"
 
 /** Containers that may be open at once: the limit of all request bodies. */
@@ -9,6 +10,13 @@ const MAX_DEPTH = 64
  * Null, which no envelope accepts, if they have no RFC 8785 form. Spec: `envelope/1` section 11, step 4.
  */
 export const signalsOf = (bytes: Uint8Array): unknown => formed(bytes)?.value ?? null
+
+/**
+ * Arguments as the evaluation uses them: undefined where the action has none, `UNKNOWN` where only their digest is
+ * there. Spec: `envelope/1` section 3.
+ */
+export const argsOf = (bytes: Uint8Array | null | undefined, digest: unknown): unknown =>
+  bytes != null ? signalsOf(bytes) : digest == null ? undefined : UNKNOWN
 
 /**
  * Signals for display. Null if the bytes are not the RFC 8785 form of their value, as with a number that has more

@@ -84,14 +84,29 @@ export const consumption = (
 const MAX_DEPTH = 64
 
 /**
- * Digests the question to people, beside the arguments: the action and everything that its caller says of it.
- * Signals of the server are not among these. Answers 64 hex digits.
+ * Digests the question to people, beside the digest of the arguments: the action and everything that its caller says of
+ * it. Signals of the server are not among these. Answers 64 hex digits.
  *
  * - `signals`: as the evaluation uses them, so that they have an RFC 8785 form.
+ * - `redactedArgs`: the arguments as they are shown, where that is not all of them: rules read these, and the digest of
+ *   the action does not cover them.
  * - Spec: decision 0064.
  */
-export const questionOf = (sha256: Crypto["sha256"], action: string | null, signals: unknown): string =>
-  toHex(sha256(concatBytes(utf8(`${JSON.stringify(action)}\n`), canonicalBytes(signals as never, MAX_DEPTH))))
+export const questionOf = (
+  sha256: Crypto["sha256"],
+  action: string | null,
+  signals: unknown,
+  redactedArgs: Uint8Array | null
+): string =>
+  toHex(
+    sha256(
+      concatBytes(
+        utf8(`${JSON.stringify(action)}\n`),
+        canonicalBytes(signals as never, MAX_DEPTH),
+        ...(redactedArgs === null ? [] : [utf8("\n"), redactedArgs])
+      )
+    )
+  )
 
 /** Whether people may still answer a review, or approved it and nothing presented the approval. Ignores its end. */
 export const isWaiting = ({ consumedBy, ended, resolution }: ReviewDocument): boolean =>

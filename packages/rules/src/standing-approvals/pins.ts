@@ -1,4 +1,5 @@
 /** Pins of a standing approval: decides which inputs are in its box. Pure. */
+import type { Combination } from "@flyball/envelope"
 import type { Json } from "../records/record.ts"
 
 /** A value that a pin names. */
@@ -71,6 +72,14 @@ export const pinnedSignal = ({ path }: Pin): string | null => {
   return root === "signals" && name !== undefined && more.length === 0
     ? name.replaceAll("~1", "/").replaceAll("~0", "~")
     : null
+}
+
+/** The axes whose value a pin names: the signal itself, and those that are read from the arguments at its path. */
+export const pinnedAxes = (axes: Combination["compiled"]["axes"], pin: Pin): ReadonlyArray<string> => {
+  const signal = pinnedSignal(pin)
+  return signal !== null
+    ? [signal]
+    : axes.flatMap(({ from, name }) => (from !== undefined && pin.path === `/args${from}` ? [name] : []))
 }
 
 const isExact = (value: number): boolean => !Number.isInteger(value) || Number.isSafeInteger(value)

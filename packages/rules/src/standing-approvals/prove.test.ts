@@ -42,15 +42,15 @@ describe("the box of a standing approval", () => {
       { path: "/signals/note/text", eq: "x" },
       { path: "/args/to", eq: "c-1" }
     ]
-    assert.deepStrictEqual(admittedBy(pins, inputs, { tier: 2, risk_class: "high" }), {
+    assert.deepStrictEqual(admittedBy(compiled.axes, pins, inputs, { tier: 2, risk_class: "high" }), {
       amount: { at_most: 6_000 },
       risk_class: { eq: "high" },
       tier: { eq: 2 },
       tool: { eq: "refund" }
     })
     const tools = { path: "/signals/tool", one_of: ["refund", "payout"] }
-    assert.deepStrictEqual(admittedBy([tools], inputs, {}), { tool: { one_of: tools.one_of } })
-    assert.deepStrictEqual(admittedBy([], { signals: null }, {}), {})
+    assert.deepStrictEqual(admittedBy(compiled.axes, [tools], inputs, {}), { tool: { one_of: tools.one_of } })
+    assert.deepStrictEqual(admittedBy(compiled.axes, [], { signals: null }, {}), {})
   })
 
   it("is proved when no rule in it requires a review that the reviewed action did not", () => {

@@ -3,7 +3,7 @@
  * proposal, and the verifier proves it again. Spec: decisions 0022 and 0050.
  */
 import { type Admitted, type BoxProof, type Combination, measuredProof, type Values } from "@flyball/envelope"
-import { type ActionInputs, holds, type Pin, pinnedSignal } from "./pins.ts"
+import { type ActionInputs, holds, type Pin, pinnedAxes } from "./pins.ts"
 
 /** The action that was reviewed, and the rules that it was reviewed under. */
 export interface ReviewedAction {
@@ -35,15 +35,16 @@ export const measuredStanding = (
 ): { readonly proof: StandingProof; readonly work: number } => {
   const place = pins.findIndex((pin) => !holds(pin, inputs))
   return place < 0
-    ? measuredProof(compiled, admittedBy(pins, inputs, server), asks)
+    ? measuredProof(compiled, admittedBy(compiled.axes, pins, inputs, server), asks)
     : { proof: { kind: "outside", place }, work: 1 }
 }
 
 /**
- * Lists the values that a box admits on the axes of the envelope: pinned signals; of the tool and the service's
- * signals the value that they had, since those are no choice of the agent.
+ * Lists the values that a box admits on the axes of the envelope: pinned signals and arguments; of the tool and the
+ * service's signals the value that they had, since those are no choice of the agent.
  */
 export const admittedBy = (
+  axes: Combination["compiled"]["axes"],
   pins: ReadonlyArray<Pin>,
   { signals }: Pick<ActionInputs, "signals">,
   server: Values
@@ -54,9 +55,8 @@ export const admittedBy = (
     ...Object.fromEntries(Object.entries(fixed).map(([name, eq]) => [name, { eq }])),
     ...Object.fromEntries(
       pins.flatMap((pin) => {
-        const signal = pinnedSignal(pin)
         const { path: _, ...admitted } = pin
-        return signal === null ? [] : [[signal, admitted as Admitted]]
+        return pinnedAxes(axes, pin).map((name) => [name, admitted as Admitted])
       })
     )
   }

@@ -1,13 +1,13 @@
 /** Recorded evaluations as the analysis reads them. What a record lacks is left out, never guessed. */
 import { readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
-import { bind, type Binding, meterKinds, readSide, type RecordedSide, signalsOf } from "@flyball/rules"
+import { bind, type Binding, meterKinds, readsArgs, readSide, type RecordedSide, signalsOf } from "@flyball/rules"
 import type { JsonMap } from "@flyball/rules"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { ReadFault, StorageApi, StoredRecord } from "../../storage/port.ts"
 import { type AgentThen, agentsThen } from "./agents-then.ts"
 import type { InForceReader } from "./in-force.ts"
-import { decide, TIER_FLOOR } from "@flyball/envelope"
+import { decide, TIER_FLOOR, UNKNOWN } from "@flyball/envelope"
 import type { MeterReading, RecordedEvaluation, RecordedEvent, RecordedReading, Values } from "@flyball/envelope"
 
 /**
@@ -26,6 +26,8 @@ export interface HistoryQuery {
   readonly agentIds: ReadonlySet<string> | null
   readonly fromSeq: number
   readonly toSeq: number
+  /** Whether the arguments are read too. */
+  readonly withArgs: boolean
 }
 
 /** Recorded history, in the order of the chain. `fromGenesis`: it begins with record 0. */
@@ -71,7 +73,7 @@ export const readHistory = Effect.fnUntraced(function* (
     to = page.at(-1)!.seq - 1
   }
   const inOrder = found.toReversed()
-  const events = yield* eventsOf(storage, inForce, inOrder)
+  const events = yield* eventsOf(storage, inForce, inOrder, query.withArgs)
   return {
     events,
     evaluations: events.flatMap((one) => (one.kind === "evaluation" ? [one.evaluation] : [])),
@@ -84,13 +86,19 @@ export const readHistory = Effect.fnUntraced(function* (
 const eventsOf = Effect.fnUntraced(function* (
   storage: StorageApi,
   inForce: InForceReader,
-  found: ReadonlyArray<{ readonly record: StoredRecord; readonly body: JsonMap }>
+  found: ReadonlyArray<{ readonly record: StoredRecord; readonly body: JsonMap }>,
+  withArgs: boolean
 ) {
-  const signals = yield* signalsBySeq(
-    storage,
-    found.filter(({ record }) => record.kind === "evaluation.made").map(({ record }) => record.seq)
-  )
   const bindings = new Map<string, Binding>()
+  const made = found.filter(({ record }) => record.kind === "evaluation.made")
+  const reading = new Set<number>()
+  for (const { body, record } of made)
+    if (withArgs || readsArgs((yield* bindingOf(inForce, body, bindings)).ready)) reading.add(record.seq)
+  const { args, signals } = yield* partsBySeq(
+    storage,
+    made.map(({ record }) => record.seq),
+    reading
+  )
   const agentAt = agentsThen(storage)
   const latches = new Map<string, Set<string>>()
   const idOf = new Map<number, string>()
@@ -122,6 +130,7 @@ const eventsOf = Effect.fnUntraced(function* (
           evaluationId,
           body,
           signals.get(record.seq) ?? null,
+          args.get(record.seq) ?? (typeof body["action_digest"] === "string" ? null : undefined),
           asRecorded(agent, body),
           new Set(set),
           binding
@@ -152,6 +161,7 @@ const recorded = (
   evaluationId: string,
   body: JsonMap,
   signals: Values | null,
+  args: unknown,
   { orgUnit, server, unreported }: AgentThen,
   latches: ReadonlySet<string>,
   { ready }: Binding
@@ -167,7 +177,7 @@ const recorded = (
   if (ready !== null && signals !== null && side.meters.length > 0) {
     readings = decide(
       ready,
-      { signals, runId: actor.runId },
+      { signals, args: args ?? UNKNOWN, runId: actor.runId },
       {
         kill: "none",
         agent: { id: actor.agentId, orgUnit, isActive: true },
@@ -184,6 +194,7 @@ const recorded = (
     atMs: Number(body["as_of_ms"]),
     actor,
     signals,
+    ...(args === undefined ? {} : { args }),
     server,
     unreported,
     latches,
@@ -246,13 +257,32 @@ const bindingOf = Effect.fnUntraced(function* (inForce: InForceReader, body: Jso
   return made
 })
 
-const signalsBySeq = Effect.fnUntraced(function* (storage: StorageApi, seqs: ReadonlyArray<number>) {
-  const found = new Map<number, Values>()
+const partsBySeq = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  seqs: ReadonlyArray<number>,
+  reading: ReadonlySet<number>
+) {
+  const args = new Map<number, unknown>()
+  const signals = new Map<number, Values>()
   for (let from = 0; from < seqs.length; from += PAGE) {
     for (const { bytes, name, seq } of yield* storage.parts(seqs.slice(from, from + PAGE))) {
-      const value = name === "signals" && bytes !== null ? signalsOf(bytes) : null
-      if (typeof value === "object" && value !== null && !Array.isArray(value)) found.set(seq, value as Values)
+      const value = bytes !== null && (name === "signals" || reading.has(seq)) ? signalsOf(bytes) : null
+      if (name === "args" && value !== null) args.set(seq, shortened(value))
+      if (name === "signals" && typeof value === "object" && value !== null && !Array.isArray(value))
+        signals.set(seq, value as Values)
     }
   }
-  return found
+  return { args, signals }
 })
+
+/** Code units of a text that are kept: more than the code points of the longest text that a signal can have. */
+const KEPT = 8_200
+
+/** Arguments without the end of texts that are too long for any signal: five thousand evaluations have many. */
+const shortened = (value: unknown): unknown => {
+  if (typeof value === "string") return value.slice(0, KEPT)
+  if (typeof value !== "object" || value === null) return value
+  return Array.isArray(value)
+    ? value.map(shortened)
+    : Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortened(member)]))
+}

@@ -317,8 +317,10 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         return { layers, own: own === null ? null : own.envelope }
       })
 
+      /** `texts`: the text in question and its surroundings, which may read arguments. */
       const historyOf = Effect.fnUntraced(function* (
         stored: StoredEnvelope,
+        texts: { readonly json: unknown; readonly surroundings: Surroundings },
         range: Pick<BacktestIn, "from_seq" | "to_seq"> = {}
       ): Effect.fn.Return<HistoryJson, ReadFault> {
         const agentIds = new Set((yield* agentsOf(stored)).map(({ id }) => id))
@@ -327,7 +329,8 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
           yield* readHistory(storage, inForce, {
             agentIds,
             fromSeq: range.from_seq ?? 0,
-            toSeq: Math.min(range.to_seq ?? seq, seq)
+            toSeq: Math.min(range.to_seq ?? seq, seq),
+            withArgs: JSON.stringify(texts).includes('"from"')
           })
         )
       })
@@ -430,7 +433,8 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
             Effect.gen(function* () {
               const stored = yield* readStoredEnvelope(storage, id, scope)
               const json = input.envelope ?? (yield* candidateOf(stored, "enforced")).json
-              const about = { json, surroundings: yield* surroundingsOf(stored), history: yield* historyOf(stored) }
+              const surroundings = yield* surroundingsOf(stored)
+              const about = { json, surroundings, history: yield* historyOf(stored, { json, surroundings }) }
               return yield* inTurn(examiner.ask("lint", { ...about, acknowledged: input.acknowledge_partial ?? [] }))
             })
           ),
@@ -456,7 +460,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
                   examiner.ask("publish", {
                     json: candidate.json,
                     surroundings,
-                    history: yield* historyOf(stored),
+                    history: yield* historyOf(stored, { json: candidate.json, surroundings }),
                     acknowledged: input.acknowledge_partial ?? [],
                     before: yield* before(stored, surroundings)
                   })
@@ -545,7 +549,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
                 })
               const since = from ?? (stored.body.withdrawn ? 0 : (stored.body.live ?? 0))
               if (since > 0) yield* versionDocument(id, since)
-              const about = { json, surroundings, history: yield* historyOf(stored) }
+              const about = { json, surroundings, history: yield* historyOf(stored, { json, surroundings }) }
               const compared = yield* before(stored, surroundings, since === 0 ? null : since)
               const answer = yield* inTurn(examiner.ask("diff", { ...about, before: compared }))
               return "unfit" in answer
@@ -570,11 +574,8 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
                     )
                   ]
                 })
-              const about = {
-                json,
-                surroundings: yield* surroundingsOf(stored),
-                history: yield* historyOf(stored, input)
-              }
+              const surroundings = yield* surroundingsOf(stored)
+              const about = { json, surroundings, history: yield* historyOf(stored, { json, surroundings }, input) }
               const answer = yield* inTurn(examiner.ask("backtest", { ...about, meters: input.meters ?? "recorded" }))
               return "unfit" in answer ? yield* new EnvelopeNotPublishable({ findings: answer.unfit }) : answer.backtest
             })

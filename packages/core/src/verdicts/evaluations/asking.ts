@@ -6,7 +6,7 @@ import { partBytes } from "../content/part-bytes.ts"
 import { TextBytes } from "../content/text-bytes.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { requestDigest, type RequestedEvaluation, type EvaluationInput } from "./plan-evaluation.ts"
-import { evaluationId, signalsOf } from "@flyball/rules"
+import { argsOf, evaluationId, signalsOf } from "@flyball/rules"
 
 /**
  * Makes the parts, the id and the digest of a request.
@@ -63,10 +63,16 @@ export const makeRequestedEvaluation = (
       signals: signalsOf(signalsPart),
       signalsPart,
       argsPart,
+      args: once(() => argsOf(argsPart, input.action_digest)),
       digest: requestDigest(crypto, input, signalsPart, argsPart),
       writer: { id }
     }
   })
+
+const once = <A>(make: () => A): (() => A) => {
+  let made: { readonly value: A } | null = null
+  return () => (made ??= { value: make() }).value
+}
 
 const bytesOf = (
   member: "args" | "signals",

@@ -8,7 +8,7 @@ import { type AgentNotFound, ClientRefReused, detailItem, evaluationOutcomes, In
 import { Effect } from "effect"
 import { AGENTS, type StoredAgent } from "../../registry/agents/document.ts"
 import { readAgent } from "../../registry/agents/read-agent.ts"
-import { type Awaiting, EVALUATION_SCOPE, hasLatches, longestWindowOf, signalsOf } from "@flyball/rules"
+import { type Awaiting, EVALUATION_SCOPE, hasLatches, longestWindowOf, readsArgs } from "@flyball/rules"
 import { askingFor } from "@flyball/envelope"
 import type { InForce, InForceReader } from "../envelopes/in-force.ts"
 import { MAX_ATTEMPTS, returning } from "../../storage/commit-with-retry.ts"
@@ -233,11 +233,12 @@ const prepareAll = Effect.fnUntraced(function* (
   return prepared
 })
 
-const presentedBy = ({ requested: { input, signals } }: Request, agentId: string): PresentedBy => ({
+const presentedBy = ({ requested: { argsPart, input, signals } }: Request, agentId: string): PresentedBy => ({
   agentId,
   actionDigest: input.action_digest ?? null,
   action: input.action ?? null,
-  signals
+  signals,
+  redactedArgs: input.args_redacted === true ? argsPart : null
 })
 
 /** The same, as of a time that a window demands: its last contribution lies after this reading of the clock. */
@@ -373,6 +374,10 @@ const planAll = (
       answers.set(one.request, { kind: "refused", refusal: digestMissing() })
       return []
     }
+    if (plan.live.matchedRule === "@invalid_signal" && readsArgs(one.inForce.live.ready) && isDigestOnly(requested)) {
+      answers.set(one.request, { kind: "refused", refusal: argsMissing() })
+      return []
+    }
     for (const { amount, window } of plan.reservations) {
       const more = added.get(window) ?? { value: 0, count: 0 }
       added.set(window, { value: more.value + amount, count: more.count + 1 })
@@ -395,6 +400,21 @@ const digestMissing = (): InvalidInput =>
     ]
   })
 
+/** Whether the request names its arguments by their digest and does not have them. */
+const isDigestOnly = ({ argsPart, input }: RequestedEvaluation): boolean =>
+  argsPart === null && input.action_digest !== null
+
+const argsMissing = (): InvalidInput =>
+  new InvalidInput({
+    detail: [
+      detailItem(
+        ["body", "args"],
+        "missing",
+        "The envelope in force reads signals from the arguments, and a digest does not show them. Send `args`"
+      )
+    ]
+  })
+
 /** The oldest standing approval that approves what would be reviewed; null where none does. */
 const standingFor = (
   candidates: ReadonlyArray<StandingApprovalOf>,
@@ -404,7 +424,7 @@ const standingFor = (
   used: ReadonlyMap<string, number>
 ): Planned["standing"] => {
   if (candidates.length === 0 || plan.live.outcome !== "require_review" || live.ready === null) return null
-  const { argsPart, input, signals } = requested
+  const { args, argsPart, input, signals } = requested
   const awaiting: Awaiting = {
     agentId: agent.id,
     layers: plan.live.layers,
@@ -412,7 +432,7 @@ const standingFor = (
     inputs: {
       action: input.action ?? null,
       signals,
-      args: argsPart === null ? undefined : signalsOf(argsPart)
+      args: argsPart === null ? undefined : args()
     },
     isRedacted: input.args_redacted === true,
     atMs

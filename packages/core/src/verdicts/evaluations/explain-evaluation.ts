@@ -4,7 +4,7 @@ import type { StoredAgent } from "../../registry/agents/document.ts"
 import { decide, explain, outcomes, type Ready } from "@flyball/envelope"
 import type { EvaluationRecord } from "./evaluation-out.ts"
 import { tierReason, tiersOf } from "./lost-words.ts"
-import { readSide, serverSignals, signalsOf } from "@flyball/rules"
+import { argsOf, readSide, serverSignals, signalsOf } from "@flyball/rules"
 import { explanationWords } from "./explanation-words.ts"
 
 /**
@@ -51,7 +51,11 @@ export const explainEvaluation = (
   if (ready === null || signals === undefined) return without("withheld")
   const decision = decide(
     ready,
-    { signals: signalsOf(signals), runId: typeof body["run_id"] === "string" ? body["run_id"] : null },
+    {
+      signals: signalsOf(signals),
+      args: argsOf(parts.get("args"), body["action_digest"]),
+      runId: typeof body["run_id"] === "string" ? body["run_id"] : null
+    },
     {
       kill: "none",
       agent: { id: agent.id, orgUnit: agent.body.orgUnit ?? "", isActive: true },

@@ -1,7 +1,7 @@
 /** Writes in words what decided an evaluation. Spec: api.md, `explain`: a reason in words always. */
 import type { ExplanationOut } from "@flyball/contract"
 import { decidedByFloor, floorSentence, type Outcome, type Ready, signalWords } from "@flyball/envelope"
-import { decisionOf, killStateOf, readActivations, readSide, signalsOf } from "@flyball/rules"
+import { argsOf, decisionOf, killStateOf, readActivations, readSide, signalsOf } from "@flyball/rules"
 import type { EvaluationRecord } from "./evaluation-out.ts"
 import { tierNeeds } from "../tier-needs.ts"
 import { tiersOf } from "./lost-words.ts"
@@ -91,7 +91,8 @@ const decidedWords = ({ body, parts }: EvaluationRecord, ready: Ready | null): s
         : signalWords(
             ready.combination,
             { rule: matchedRule, signal: side.stoppedOn },
-            part === undefined ? undefined : signalsOf(part)
+            part === undefined ? undefined : signalsOf(part),
+            argsOf(parts.get("args"), body["action_digest"])
           )
     case "@default":
       return `No rule that holds decides, so the envelope's default does: the action is ${done[outcome]}.`

@@ -14,6 +14,7 @@ import {
   inactiveRuleOf,
   isActive,
   latchesOf,
+  readsArgs,
   type LayerRef,
   recordedSide,
   type RecordedSide,
@@ -46,6 +47,8 @@ export interface RequestedEvaluation {
   readonly signalsPart: Uint8Array
   /** Null without arguments. */
   readonly argsPart: Uint8Array | null
+  /** The arguments, read where an envelope asks for them. */
+  readonly args: () => unknown
   readonly digest: string
   readonly writer: Writer
 }
@@ -127,7 +130,11 @@ export const planEvaluation = (
     }),
     kill.state === "none" ? null : kill.state
   )
-  const action: Action = { signals: requested.signals, runId: input.run_id ?? null }
+  const action: Action = {
+    signals: requested.signals,
+    args: readsArgs(inForce.live.ready) || readsArgs(inForce.shadow?.ready) ? requested.args() : undefined,
+    runId: input.run_id ?? null
+  }
   const situation = {
     kill: kill.state,
     agent: {

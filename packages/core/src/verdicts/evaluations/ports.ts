@@ -63,6 +63,8 @@ export interface PresentedBy {
   readonly action: string | null
   /** As the evaluation uses them. */
   readonly signals: unknown
+  /** The arguments as they are shown, where they are redacted; null otherwise. */
+  readonly redactedArgs: Uint8Array | null
 }
 
 /** What earlier evaluations of one commit do to reviews: approvals that they consume, and reviews that they open. */

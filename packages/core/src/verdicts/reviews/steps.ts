@@ -28,13 +28,13 @@ export const reviewSteps: Layer.Layer<never, never, Storage> = Layer.effect(
     const crypto = yield* EvidenceCrypto
     return {
       ...others,
-      approval: Effect.fnUntraced(function* (approvalId, { action, actionDigest, agentId, signals }) {
+      approval: Effect.fnUntraced(function* (approvalId, { action, actionDigest, agentId, redactedArgs, signals }) {
         const document = isId("review", approvalId) ? yield* storage.get(REVIEWS, approvalId) : null
         // A review of another agent is answered as none.
         if (document === null || document.body["agentId"] !== agentId) return noApproval
         const stored = storedReview(document)
         const isLifted = (yield* liftedEnds(storage, [stored])).has(stored.id)
-        const question = questionOf(crypto.sha256, action, signals)
+        const question = questionOf(crypto.sha256, action, signals, redactedArgs)
         const presenting = (layers: Presenting["layers"], terms: Presenting["terms"] = null): Presenting => ({
           agentId,
           actionDigest: actionDigest?.slice("sha256:".length) ?? null,
@@ -67,10 +67,10 @@ export const reviewSteps: Layer.Layer<never, never, Storage> = Layer.effect(
         }
         return approval
       }),
-      review: Effect.fnUntraced(function* (concluded, { action, signals }, inCommit) {
+      review: Effect.fnUntraced(function* (concluded, { action, redactedArgs, signals }, inCommit) {
         const { actionDigest, agentId, atMs, layers, obligations, writer } = concluded
         if (actionDigest === null) return { reviewId: null, change: {} }
-        const question = questionOf(crypto.sha256, action, signals)
+        const question = questionOf(crypto.sha256, action, signals, redactedArgs)
         const key = questionKey({ actionDigest, agentId, question, requestedBy: writer.id })!
         const before = inCommit.opened.get(key)
         if (before !== undefined) return { reviewId: before, change: {} }

@@ -21,7 +21,7 @@ import {
   type StandingApprovalRevokeIn,
   StandingApprovalTooWide
 } from "@flyball/contract"
-import { askingFor } from "@flyball/envelope"
+import { askingFor, type Combination } from "@flyball/envelope"
 import { canonicalBytes, parseInstant, toHex } from "@flyball/evidence"
 import {
   type ActionInputs,
@@ -30,7 +30,7 @@ import {
   type Binding,
   boxOf,
   type Pin,
-  pinnedSignal,
+  pinnedAxes,
   proveStanding,
   readSide,
   type ReviewDocument,
@@ -237,7 +237,7 @@ export class StandingApprovals extends Context.Service<StandingApprovals, Standi
               const box = { ...shapeOf(inputs), pins }
               const bytes = canonicalBytes(boxOf(box))
               const detail = [
-                ...pinProblems(proof, pins),
+                ...pinProblems(compiled.axes, proof, pins),
                 ...(bytes.length > MAX_BOX_BYTES
                   ? [
                       detailItem(
@@ -344,7 +344,11 @@ const inputsOf = ({ body, erased, parts }: FoundEvaluation): ActionInputs | null
 }
 
 /** The pins whose values the action or the envelope does not have. */
-const pinProblems = (proof: StandingProof, pins: ReadonlyArray<Pin>): ReadonlyArray<DetailItem> => {
+const pinProblems = (
+  axes: Combination["compiled"]["axes"],
+  proof: StandingProof,
+  pins: ReadonlyArray<Pin>
+): ReadonlyArray<DetailItem> => {
   const at = (place: number, message: string) => [
     detailItem(["body", "pins", String(Math.max(0, place))], "value_error", message)
   ]
@@ -353,7 +357,7 @@ const pinProblems = (proof: StandingProof, pins: ReadonlyArray<Pin>): ReadonlyAr
       return at(proof.place, "The reviewed action is outside the box: its value at this path differs or is missing")
     case "misfit":
       return at(
-        pins.findIndex((pin) => pinnedSignal(pin) === proof.axis),
+        pins.findIndex((pin) => pinnedAxes(axes, pin).includes(proof.axis)),
         `The signal ${proof.axis} of the envelope has no such value`
       )
     default:

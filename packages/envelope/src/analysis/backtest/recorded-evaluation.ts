@@ -17,6 +17,8 @@ export interface RecordedEvaluation {
   readonly actor: Actor
   /** Signals that the caller sent; null: withheld or erased. */
   readonly signals: Values | null
+  /** The arguments; left out where there were none, null where they are withheld, erased or known by their digest. */
+  readonly args?: unknown
   readonly server: Values
   /**
    * Signals of the service, and `org_unit`, that the records no longer hold: their part was erased, or lies in a chain

@@ -8,20 +8,22 @@ import { countAsLeast, countAsMost, NotRecorded, recordedWindows } from "./recor
  * Asks a draft about one recorded evaluation: the same signals, server state and latches, with the windows given.
  *
  * Signals that the envelope in force declared and the draft does not are left out. One that it declares and the
- * envelope in force did not makes the record not replayable, even where the draft has a value
- * for absence: nobody knows what the agent would have sent. So does one of the service that the records do not tell any
- * more.
+ * envelope in force did not makes the record not replayable, even where the draft has a value for absence: nobody knows
+ * what the agent would have sent. So does one of the service that the records do not tell any more. Arguments were
+ * there whatever the envelope in force read of them.
  */
 export const replayOne = (
   draft: Ready,
   evaluation: RecordedEvaluation,
   windows: ReadWindow
 ): Decision | NotReplayable => {
-  const { actor, approved, declared, latches, server, signals, stoppedBy, unreported } = evaluation
+  const { actor, approved, args, declared, latches, server, signals, stoppedBy, unreported } = evaluation
   if (stoppedBy !== null) return `stopped:${stoppedBy}`
   if (signals === null) return "withheld"
   const { meters, signals: known } = draft.combination
-  const unknown = known.find(({ name, source }) =>
+  const given = known.filter(({ source }) => source !== "args")
+  if (args === null && given.length < known.length) return "withheld"
+  const unknown = given.find(({ name, source }) =>
     declared === null
       ? source !== "latch" && (source === "caller" ? signals : server)[name] === undefined
       : !declared.signals.has(name)
@@ -44,7 +46,7 @@ export const replayOne = (
   const agent = { id: actor.agentId, orgUnit: actor.orgUnit, isActive: true }
   return decide(
     draft,
-    { signals: sent, runId: actor.runId },
+    { signals: sent, args, runId: actor.runId },
     { kill: "none", agent, server, latches, windows, approved }
   )
 }

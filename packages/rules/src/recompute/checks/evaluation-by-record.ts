@@ -11,7 +11,7 @@ import type { Bindings, Bound } from "../../evaluations/bindings.ts"
 import type { EvaluationBody, SideBody } from "../../evaluations/evaluation-body.ts"
 import { recordedResponse } from "./kill.ts"
 import type { GovernedState } from "../../evaluations/governed-state.ts"
-import type { Known } from "./evaluation-side.ts"
+import { argsIn, type Known } from "./evaluation-side.ts"
 import { reportedOf } from "../../evaluations/known-agents.ts"
 import type { Layer } from "../../evaluations/layers.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
@@ -63,6 +63,8 @@ export const factsOf = (
   const [live, shadow] = [bindings.of(layers, false), onTrial === null ? null : bindings.of(onTrial, true)]
   const server = actingSignals(serverOf(state, body), body)
   for (const bound of [live, shadow]) if (bound !== null && !isReported(bound, server)) return null
+  const args = argsIn(parts, body, live, shadow)
+  if (args === null) return null
   const isActive = body.agent_status === "active" && body.matched_rule !== "@suspended"
   const inactiveRule = inactiveRuleOf(body.agent_status)
   return {
@@ -70,6 +72,7 @@ export const factsOf = (
     shadow: shadow === null ? null : apart(shadow),
     known: {
       signals: signalsOf(signals.bytes),
+      ...args,
       runId: body.run_id ?? null,
       kill: recordedResponse(body) ?? "none",
       agent: { id: body.agent_id, orgUnit: "", isActive, inactiveRule },

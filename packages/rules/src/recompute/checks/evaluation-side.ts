@@ -4,7 +4,9 @@
 import { type Action, decide, MAX_SUM, MAX_WINDOW_MS, type Situation } from "@flyball/envelope"
 import type { Decision, Meter, WindowState } from "@flyball/envelope"
 import type { Bound } from "../../evaluations/bindings.ts"
-import type { MeterBody, SideBody } from "../../evaluations/evaluation-body.ts"
+import type { EvaluationBody, MeterBody, SideBody } from "../../evaluations/evaluation-body.ts"
+import { argsOf } from "../../evaluations/signals-part.ts"
+import type { ReplayRecord } from "../../records/record.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
 import { letsThrough } from "../../evaluations/recorded-side.ts"
 import type { WindowBook } from "@flyball/envelope"
@@ -104,6 +106,18 @@ export class SideJudge {
  */
 const isFree = (ledger: WindowLedger | undefined, atMs: number): boolean =>
   ledger === undefined || Math.max(ledger.latestMs, ledger.unprovedMs) < atMs - MAX_WINDOW_MS
+
+/** The arguments that an evaluation read, and nothing where it read none; null where they are not shown. */
+export const argsIn = (
+  parts: ReplayRecord["parts"],
+  body: Pick<EvaluationBody, "action_digest">,
+  ...bindings: ReadonlyArray<Bound | null>
+): { readonly args?: unknown } | null => {
+  if (!bindings.some((bound) => bound?.readsArgs)) return {}
+  const part = parts.get("args")
+  if (part !== undefined && part.state !== "present") return null
+  return { args: argsOf(part?.bytes, body.action_digest) }
+}
 
 /** Checks a side's meters without any signal: the amounts are in the records. */
 export const judgeSums = ({ meters, outcome }: SideBody, seq: number): Problem | null => {

@@ -14,7 +14,7 @@ import { asRecorded, factsOf, sumsOfRecord } from "./evaluation-by-record.ts"
 import { judgeKill } from "./kill.ts"
 import { type PresentedApproval, unapproved } from "./reviews.ts"
 import { judgeLayers } from "./evaluation-layers.ts"
-import { judgeSums, type Known, SideJudge } from "./evaluation-side.ts"
+import { argsIn, judgeSums, type Known, SideJudge } from "./evaluation-side.ts"
 import { reportedOf } from "../../evaluations/known-agents.ts"
 import { latchesOf } from "../../evaluations/layers.ts"
 import type { Judged } from "../judges.ts"
@@ -200,9 +200,12 @@ export class EvaluationJudge {
     const { live, shadow } = this.#bound(inForce)
     const hidden = live.hidden ?? shadow?.hidden ?? null
     if (hidden !== null) return problem("withheld", `Version ${hidden.version} of ${hidden.envelopeId} is not shown.`)
+    const args = argsIn(parts, body, live, shadow)
+    if (args === null) return notShown
     const runId = body.run_id ?? null
     const known: Known = {
       signals: signalsOf(signals.bytes),
+      ...args,
       runId,
       kill: kill.response ?? "none",
       agent: {
@@ -319,6 +322,8 @@ const judgeTimes = (body: EvaluationBody, seq: number, recordMs: number | null):
     ? null
     : problem("meter_mismatch", `The evaluation was made at ${recordMs} ms; the record says ${body.as_of_ms}.`)
 }
+
+const notShown = problem("withheld", "The arguments, which the envelope reads, are not shown.")
 
 const judgeLatches = (body: EvaluationBody, live: Bound, shadow: Bound | null, known: Known): Problem | null => {
   const recorded = body.latches ?? none

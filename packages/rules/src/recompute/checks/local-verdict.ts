@@ -2,7 +2,7 @@
  * Recomputes verdicts that an agent's SDK gave without the service, from the records up to the one that it had read.
  * Spec: `envelope/1` section 15; envelopes.md 3.12; decision 0055.
  */
-import { LOCAL_MAX_AGE_MS, type LocalRefusal, localVerdict } from "@flyball/envelope"
+import { LOCAL_MAX_AGE_MS, type LocalRefusal, localVerdict, UNKNOWN, valuesAt } from "@flyball/envelope"
 import { checkBody, type DecisionBody } from "@flyball/evidence"
 import { effectiveTier } from "../../agents/effective-tier.ts"
 import { hasAttestedDrill } from "../../drills/document.ts"
@@ -15,6 +15,7 @@ import type { Layer } from "../../evaluations/layers.ts"
 import { reportedOf } from "../../evaluations/known-agents.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
 import { signalsOf } from "../../evaluations/signals-part.ts"
+import { argsIn } from "./evaluation-side.ts"
 import { isActive } from "../../evaluations/may-act.ts"
 import { CLOCK_STEP_MS } from "../tolerances.ts"
 
@@ -90,15 +91,22 @@ export const judgeLocal = (
   if (agent.document.unknown.includes("blastRadius")) return problem("withheld", "The agent's profile is not shown.")
   const envelopes = layers!.flatMap(({ envelope }) => envelope ?? [])
   const server = actingSignals(reported.server, { tier: reported.document.autonomyTier, effective_tier: tier })
-  const { ready } = bindings.of(layers!, false)
+  const bound = bindings.of(layers!, false)
+  const args = argsIn(record.parts, {}, bound)
+  if (args === null) return notShown
+  const { ready } = bound
   const found = localVerdict(
     envelopes,
     ready,
-    { signals: signalsOf(signals.bytes), runId: runId ?? null },
+    { signals: signalsOf(signals.bytes), args: wholeArgs(args.args), runId: runId ?? null },
     { agentId, server }
   )
   if (found.decision === null) return notAllowed(refusals[found.refusal])
-  const { matchedRule, outcome } = found.decision
+  const { matchedRule, outcome, stopped } = found.decision
+  // What the envelope obliges to redact is taken out of the arguments after the verdict.
+  const from = ready?.combination.signals.find(({ name }) => name === stopped?.id)?.from ?? null
+  if (matchedRule !== stated.matched_rule && from !== null && valuesAt(wholeArgs(args.args), from).includes(UNKNOWN))
+    return notShown
   if (outcome !== stated.outcome || matchedRule !== stated.matched_rule)
     return problem(
       "local_verdict_mismatch",
@@ -108,6 +116,12 @@ export const judgeLocal = (
     ? null
     : problem("as_recorded", "Whether a halt from before the first record here reached the agent is not known.")
 }
+
+const notShown = problem("withheld", "The arguments, which the envelope reads, are not shown.")
+
+/** Arguments as the SDK read them. It records a digest of those that are too large or have no exact form. */
+const wholeArgs = (args: unknown): unknown =>
+  typeof args === "object" && args !== null && "withheld" in args && "bytes" in args ? UNKNOWN : args
 
 const notAllowed = (reason: string): Problem => problem("local_verdict_not_allowed", reason)
 

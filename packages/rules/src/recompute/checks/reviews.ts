@@ -83,7 +83,7 @@ export class ReviewJudge {
         },
         body.as_of_ms
       )
-    const [then, now] = [this.#question.get(id) ?? null, questionIn(parts)]
+    const [then, now] = [this.#question.get(id) ?? null, questionIn(body, parts)]
     // The verdict's obligations are recomputed: a record cannot understate them.
     const terms = termsOf(parts.get("advice"))
     const state = stateOf(then === null || now === null || then === now, terms)
@@ -151,7 +151,7 @@ export class ReviewJudge {
         ? problem("review_mismatch", `${id} must come directly after its evaluation ${opened.evaluationId}.`)
         : null
     const { body: made, parts, terms } = last
-    this.#question.set(id, questionIn(parts))
+    this.#question.set(id, questionIn(made, parts))
     const wrong =
       id !== reviewIdOf(made.evaluation_id) || made.review_id !== id
         ? "the id of the review"
@@ -393,15 +393,19 @@ export const unapproved = (body: EvaluationBody, approval: PresentedApproval): P
   )
 
 /** What an evaluation is about, beside its arguments; null where that is not shown. */
-const questionIn = (parts: ReplayRecord["parts"]): string | null => {
+const questionIn = (body: EvaluationBody, parts: ReplayRecord["parts"]): string | null => {
+  const args = body.args_redacted === true ? parts.get("args") : undefined
   const action = partValue(parts.get("action"))
   const signals = parts.get("signals")
-  return signals?.state !== "present" || (action.state !== "known" && action.state !== "absent")
+  return signals?.state !== "present" ||
+    (args !== undefined && args.state !== "present") ||
+    (action.state !== "known" && action.state !== "absent")
     ? null
     : questionOf(
         portableCrypto.sha256,
         action.state === "known" && typeof action.value === "string" ? action.value : null,
-        signalsOf(signals.bytes)
+        signalsOf(signals.bytes),
+        args?.state === "present" ? args.bytes : null
       )
 }
 
