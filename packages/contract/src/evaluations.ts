@@ -53,7 +53,7 @@ export const EvaluationIn = Schema.Struct({
    * refused.
    */
   client_ref: inBody(identifier(128)),
-  /** By name, as the envelope declares them. Unknown ones are denied. */
+  /** By name, as the envelope declares them. Unknown ones are denied, and those that are read from `args`. */
   signals: wholePart("signals", signals),
   action: wholePart("action", optional(foreignName(200))),
   /**
@@ -66,9 +66,15 @@ export const EvaluationIn = Schema.Struct({
   instance_id: inBody(optional(identifier(128))),
   /** The review that approved this very action. It is consumed where the verdict does not need it to be stricter. */
   approval_id: inBody(optional(identifier(200))),
-  /** The arguments, for people who review the action: any JSON, up to 262,144 bytes. */
+  /**
+   * The arguments: any JSON, up to 262,144 bytes. Envelopes read signals of source `args` from them, and people who
+   * review the action see them. Required where an envelope in force reads them and `action_digest` is sent.
+   */
   args: wholePart("args", optional(Schema.Unknown)),
-  /** Something was left out of `args`. `action_digest` is then over all of them, and is not compared. */
+  /**
+   * Something was left out of `args`. `action_digest` is then over all of them, and is not compared. A signal that is
+   * read at the text `[redacted]` is denied.
+   */
   args_redacted: inBody(optional(Schema.Boolean))
 }).annotate(becomesRecord("evaluation.made"))
 export type EvaluationIn = typeof EvaluationIn.Type

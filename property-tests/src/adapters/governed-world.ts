@@ -10,7 +10,7 @@ const ENVELOPE = {
   semantics: "envelope/1",
   signals: {
     tool: { type: "enum", values: ["lookup", "refund", "fail", "delegate"], source: "caller" },
-    amount: { type: "int", min: 0, max: 1_000, source: "caller", optional: true }
+    amount: { type: "int", min: 0, max: 1_000, source: "args", from: "/amount", optional: true }
   },
   effects: { lookup: "read", refund: "write_reversible", fail: "read", delegate: "read" },
   rules: [
@@ -73,10 +73,9 @@ export const openGovernedWorld = async () => {
       key: world.key,
       fetch: fetching,
       redact: ["card_number"],
-      signals: (action, args) => {
+      signals: (tool) => {
         if (isBroken) throw new Error("the gate is broken")
-        const { amount } = args as { readonly amount?: number }
-        return { tool: action, ...(amount === undefined ? {} : { amount }) }
+        return { tool }
       }
     })
     clients.push(client)

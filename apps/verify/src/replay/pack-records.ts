@@ -9,7 +9,8 @@ export interface Wanted {
   /** Records before this seq are passed over. */
   readonly from?: number
   readonly kind: (kind: string) => boolean
-  readonly part: (name: string, kind: string) => boolean
+  /** `beside`: the names of all parts of the record. */
+  readonly part: (name: string, kind: string, beside: ReadonlyArray<string>) => boolean
 }
 
 /** A record with the state of each of its parts. */
@@ -46,13 +47,14 @@ export const readPackRecords = (
     byKind.set(kind, found)
     return found
   }
-  const isShown = (name: string, kind: string): boolean => readersOf(kind).some((reader) => reader.part(name, kind))
+  const isShown = (name: string, kind: string, beside: ReadonlyArray<string>): boolean =>
+    readersOf(kind).some((reader) => reader.part(name, kind, beside))
   const hasSizes = readers.some(({ sizes }) => sizes)
   return readEach<PartContent & { readonly size?: number }>(
     content,
     { kind: (kind) => readersOf(kind).length > 0, part: hasSizes ? () => true : isShown },
-    (parts, kind) =>
-      !hasSizes || isShown(parts.name, kind)
+    (parts, kind, beside) =>
+      !hasSizes || isShown(parts.name, kind, beside)
         ? { state: "present", bytes: parts.bytes() }
         : { state: "withheld", size: parts.size() },
     { state: "withheld" },
@@ -75,7 +77,7 @@ export const sizeOf = (part: PartContent & { readonly size?: number }): number |
 export const readEach = async <P>(
   content: () => AsyncIterable<Uint8Array>,
   wanted: Wanted,
-  shown: (parts: DisclosedParts, kind: string) => P,
+  shown: (parts: DisclosedParts, kind: string, beside: ReadonlyArray<string>) => P,
   hidden: P,
   take: (record: PackRecord<P>, atMs: number, bytes: () => Uint8Array) => boolean | void
 ): Promise<void> => {
@@ -87,8 +89,14 @@ export const readEach = async <P>(
   const names = new KnownNames()
   const noParts = new Map<string, P>()
 
-  const put = (parts: Map<string, P>, name: string, kind: string, isDisclosed: boolean): void => {
-    parts.set(name, isDisclosed ? shown(disclosed, kind) : hidden)
+  const put = (
+    parts: Map<string, P>,
+    name: string,
+    kind: string,
+    beside: ReadonlyArray<string>,
+    isDisclosed: boolean
+  ): void => {
+    parts.set(name, isDisclosed ? shown(disclosed, kind, beside) : hidden)
   }
   /** The parts from the first one after the records read so far. */
   const readOn = async (
@@ -99,9 +107,9 @@ export const readEach = async <P>(
     seq: number,
     kind: string
   ): Promise<ReadonlyMap<string, P>> => {
-    put(parts, all[place]!, kind, await first)
+    put(parts, all[place]!, kind, all, await first)
     for (const name of all.slice(place + 1))
-      put(parts, name, kind, wanted.part(name, kind) && (await disclosed.seek({ seq, name })))
+      put(parts, name, kind, all, wanted.part(name, kind, all) && (await disclosed.seek({ seq, name })))
     return parts
   }
   /** A promise only where more of the pack must be read. */
@@ -112,9 +120,9 @@ export const readEach = async <P>(
   ): ReadonlyMap<string, P> | Promise<ReadonlyMap<string, P>> => {
     const parts = new Map<string, P>()
     for (const [place, name] of all.entries()) {
-      const found = wanted.part(name, kind) ? disclosed.seek({ seq, name }) : false
+      const found = wanted.part(name, kind, all) ? disclosed.seek({ seq, name }) : false
       if (typeof found !== "boolean") return readOn(parts, all, place, found, seq, kind)
-      put(parts, name, kind, found)
+      put(parts, name, kind, all, found)
     }
     return parts
   }

@@ -49,8 +49,9 @@ export const readReplay: BeginReading = async ({ pack, previous }, report) => {
   const count = new ReplayCount(LATE_MS)
   const reader = (before: number, isJudged: boolean): RecordReader => ({
     kind: (kind) => isRecomputed(kind) || isFourEyes(kind) || kindRow(kind) === null,
-    part: (name, kind) =>
-      (isRecomputedPart(name, kind) && (keepsDecisions || !isOfDecisions(name, kind))) || fourEyesParts.has(name),
+    part: (name, kind, beside) =>
+      (isRecomputedPart(name, kind, beside) && (keepsDecisions || !isOfDecisions(name, kind))) ||
+      fourEyesParts.has(name),
     take: (record, atMs) => {
       if (kindRow(record.kind) === null) count.addUnknownKind()
       // First, since a publication is compared with what bound before it.

@@ -11,7 +11,7 @@ import { awaitedPause, type ClientClock } from "../clock.ts"
 import type { Caller } from "../http/caller.ts"
 import { type EffectClass, stoppedSentence } from "../kill/kill-view.ts"
 import type { KillWatch } from "../kill/kill-watch.ts"
-import { keepAll, type Redact, redactBoth, redactMembers, redactSafely } from "../redact.ts"
+import { keepAll, type Redact, REDACTED, redactBoth, redactMembers, redactSafely } from "../redact.ts"
 import type { Refs } from "../refs.ts"
 import type { EnvelopeCache } from "../local/envelope-cache.ts"
 import type { GivenLocally } from "../local/read-envelopes.ts"
@@ -127,6 +127,18 @@ const RETRIES = 2
  */
 const MAX_ARGS_CHARS = 87_381
 
+/** Twice the code points of the longest text that a signal can have: no signal has a longer one. */
+const MAX_READ_CHARS = 8_192
+
+/** Arguments without the texts that make them too large: what else they hold, rules and reviewers read. */
+const withoutLongTexts = (value: Json): Json => {
+  if (typeof value === "string") return value.length > MAX_READ_CHARS ? REDACTED : value
+  if (typeof value !== "object" || value === null) return value
+  return Array.isArray(value)
+    ? value.map(withoutLongTexts)
+    : Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutLongTexts(member)]))
+}
+
 /** Guards actions of one agent. */
 export type Guard = <A>(action: Action | string, args: Json, effect: (running: Running) => A | Promise<A>) => Promise<A>
 
@@ -137,7 +149,8 @@ export const makeGuard = (options: GuardOptions): Guard => {
 
   /** The arguments that reviewers see, redacted, and the digest of all arguments, to which a review is bound. */
   const bound = (args: Json): Pick<EvaluationRequest, "action_digest" | "args" | "args_redacted"> => {
-    const shown = redactSafely(options.redact, args)!
+    const whole = redactSafely(options.redact, args)!
+    const shown = JSON.stringify(whole).length > MAX_ARGS_CHARS ? withoutLongTexts(whole) : whole
     const text = JSON.stringify(shown)
     const isRedacted = text !== JSON.stringify(args)
     return {

@@ -9,6 +9,7 @@
 import { derivedFunctions } from "../language/derived.ts"
 import type { Axis } from "../language/compiled.ts"
 import type { Condition, Derived, Envelope, Meter, Signal, Test } from "../language/envelope.ts"
+import { isListed, listPart } from "../language/read-signals.ts"
 import type { Finding, ReadingCode } from "../language/findings.ts"
 import { MAX_CONSTANT_CODE_POINTS, MAX_TEXT_CELLS, MAX_TEXT_CONSTANTS } from "../language/limits.ts"
 import { constantsOf, mostCells, type TextConstants, textCells } from "../language/text-cells.ts"
@@ -43,6 +44,14 @@ export const gridOf = (layers: ReadonlyArray<Envelope>): LayerGrid => {
         )
     }
   ).map((signal) => (required.has(signal.name) ? { ...signal, optional: false, onMissing: null } : signal))
+  const listed = signals.filter(isListed)
+  for (const { from, name } of listed)
+    if (listPart(from) !== listPart(listed[0]!.from))
+      say(
+        "E105",
+        `/signals/${name}`,
+        `Another layer decides the elements of ${listPart(listed[0]!.from)}. Read one list.`
+      )
   const derived = byName(
     layers.flatMap((layer) => layer.derived),
     (one) => one.name,

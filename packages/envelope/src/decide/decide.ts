@@ -115,12 +115,29 @@ const endedBefore = (ready: Ready | null, { agent, kill }: Situation): Decision 
 
 /** Decides by the signals in `ready.point`. */
 const decideAt = (ready: Ready, runId: string | null, situation: Situation): Decision => {
-  const { point, table } = ready
+  const { decoder, point, table } = ready
   const meters = ready.meters.length === 0 ? none : readMeters(ready, runId, situation)
   if (meters === null) return stopped("@missing_signal", "signals", "run_id")
+  if (decoder.listed !== null) return decideList(ready, meters, situation.approved)
   const failedOn = table.blank.slice()
   const verdict = runTable(table, point, failedOn)
-  return concluded(ready, verdict, failedOn, meters, situation.approved)
+  return concluded(ready, verdict, failedOn, failedOn, meters, situation.approved)
+}
+
+/** Decides each element of the list; the first with the most restrictive verdict is the decision's point. */
+const decideList = (ready: Ready, meters: ReadonlyArray<MeterReading>, mayBeApproved: boolean): Decision => {
+  const { decoder, point, table } = ready
+  const held = table.blank.slice()
+  const decided = decoder.rows.map((row) => {
+    point.set(row)
+    const failedOn = table.blank.slice()
+    const verdict = runTable(table, point, failedOn)
+    for (let place = 0; place < held.length; place++) if (failedOn[place] === HOLDS) held[place] = HOLDS
+    return { row, verdict, failedOn, severity: severityOf(table, verdict) }
+  })
+  const worst = decided.reduce((found, one) => (one.severity > found.severity ? one : found))
+  point.set(worst.row)
+  return concluded(ready, worst.verdict, worst.failedOn, held, meters, mayBeApproved)
 }
 
 const none: ReadonlyArray<never> = Object.freeze([])
@@ -160,6 +177,8 @@ const concluded = (
   ready: Ready,
   verdict: Verdict,
   failedOn: ReadonlyArray<number>,
+  /** The same, where a rule that holds for any element of a list holds. */
+  held: ReadonlyArray<number>,
   meters: ReadonlyArray<MeterReading>,
   mayBeApproved: boolean
 ): Decision => {
@@ -179,13 +198,13 @@ const concluded = (
     stopped: null,
     failedOn,
     meters,
-    obligations: ready.obliging.length === 0 ? none : obligationsOf(ready, severity, failedOn),
+    obligations: ready.obliging.length === 0 ? none : obligationsOf(ready, severity, held),
     noticeMs:
       severity === ALLOW_WITH_NOTICE
-        ? (strictest(ready, severity, failedOn, noticeOf, Math.min) ?? DEFAULT_NOTICE_MS)
+        ? (strictest(ready, severity, held, noticeOf, Math.min) ?? DEFAULT_NOTICE_MS)
         : null,
     retryAfterMs:
-      severity === DENY && ready.timed.length > 0 ? strictest(ready, severity, failedOn, retryAfterOf, Math.max) : null,
+      severity === DENY && ready.timed.length > 0 ? strictest(ready, severity, held, retryAfterOf, Math.max) : null,
     suggestion: isFull ? null : (rule?.suggestion ?? null),
     approved
   }

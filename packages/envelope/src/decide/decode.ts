@@ -4,7 +4,7 @@
  *
  * Spec: `SPEC.md` section 11, step 4.
  */
-import { stepsOf, valueAt } from "../language/arguments.ts"
+import { elementsOf, listOf, stepsOf, TOO_MANY, valueAt } from "../language/arguments.ts"
 import { leastPoint } from "../language/boxes.ts"
 import type { Combination } from "../compile/compile.ts"
 import { derivedFunctions } from "../language/derived.ts"
@@ -23,7 +23,11 @@ export interface Decoder {
   readonly caller: CallerSteps
   /** Of the arguments, the server and latches. */
   readonly others: ReadonlyArray<Step>
+  /** Of the list in the arguments, with the steps to it; null where no signal reads one. */
+  readonly listed: { readonly list: ReadonlyArray<string>; readonly steps: ReadonlyArray<Step> } | null
   readonly derived: ReadonlyArray<DerivedStep>
+  /** Points of the elements of the list that was decoded last, without those of meters; empty where there is none. */
+  readonly rows: Array<Float64Array>
 }
 
 /** One signal of a combination, and where its point goes. */
@@ -32,8 +36,9 @@ export interface Step {
   readonly name: string
   readonly type: SignalType
   readonly source: SignalSource
-  /** Of source `args`: where in the arguments. */
+  /** Of source `args`: where in the arguments, or in an element of the list. */
   readonly from: ReadonlyArray<string>
+  readonly isListed: boolean
   readonly min: number
   readonly max: number
   readonly indices: ReadonlyMap<string, number> | null
@@ -72,7 +77,11 @@ export interface Values {
 
 /** Prepares the decoding of a combination. */
 export const decoderOf = ({ compiled, derived, signals }: Combination): Decoder => {
+  let list: ReadonlyArray<string> | null = null
   const steps = signals.map((signal, place): Step => {
+    const from = signal.from === null ? [] : stepsOf(signal.from)!
+    const own = listOf(from)
+    list ??= own
     const indices = signal.values === null ? null : new Map(signal.values.map((value, index) => [value, index]))
     const text = compiled.axes[place]!.text ?? null
     const onMissing = signal.onMissing
@@ -89,7 +98,8 @@ export const decoderOf = ({ compiled, derived, signals }: Combination): Decoder 
       name: signal.name,
       type: signal.type,
       source: signal.source,
-      from: signal.from === null ? [] : stepsOf(signal.from)!,
+      from: own === null ? from : from.slice(own.length + 1),
+      isListed: own !== null,
       min: signal.min,
       max: signal.max,
       indices,
@@ -107,7 +117,9 @@ export const decoderOf = ({ compiled, derived, signals }: Combination): Decoder 
       required: callers.length - optional.length,
       lastOrder: [...callers]
     },
-    others: steps.filter((step) => step.source !== "caller"),
+    others: steps.filter((step) => step.source !== "caller" && !step.isListed),
+    listed: list === null ? null : { list, steps: steps.filter(({ isListed }) => isListed) },
+    rows: [],
     derived: derived.map((one) => ({
       ...one,
       places: one.args.map((arg) => signals.findIndex((signal) => signal.name === arg)),
@@ -131,8 +143,8 @@ export const decode = (
     return { rule: "@invalid_signal", signal: null }
   const sent = caller as Values
   if (takeSent(decoder.caller, sent, point) && decodeRest(decoder, args, server, latches, point)) return null
-  const problem = firstProblem(decoder.steps, sent, args, server, latches, point)
-  if (problem === null) derive(decoder, point)
+  const problem = firstProblem(decoder, sent, args, server, latches, point)
+  if (problem === null) decodeRest(decoder, args, server, latches, point)
   return problem
 }
 
@@ -144,10 +156,20 @@ const decodeRest = (
   latches: ReadonlySet<string> | null,
   point: Float64Array
 ): boolean => {
-  const { others } = decoder
+  const { listed, others, rows } = decoder
   for (let i = 0; i < others.length; i++)
     if (problemOf(others[i]!, nothing, args, server, latches, point) !== null) return false
-  derive(decoder, point)
+  if (listed === null) {
+    derive(decoder, point)
+    return true
+  }
+  rows.length = 0
+  for (const element of elementsOf(args, listed.list)) {
+    for (const step of listed.steps)
+      if (problemOf(step, nothing, element, server, latches, point) !== null) return false
+    derive(decoder, point)
+    rows.push(point.slice(0, decoder.steps.length + decoder.derived.length))
+  }
   return true
 }
 
@@ -194,8 +216,10 @@ const take = (step: Step, value: unknown, point: Float64Array): boolean => {
     if (index === undefined) return false
     point[step.place] = index
   } else if (step.text !== null) {
-    if (!isText(step.text, value)) return false
-    point[step.place] = placeOfText(step.text, value)
+    // Of a list with too many elements none is read, as of a text that its form does not read.
+    if (value === TOO_MANY && step.text.form !== null) point[step.place] = step.text.values.length - 1
+    else if (isText(step.text, value)) point[step.place] = placeOfText(step.text, value)
+    else return false
   } else if (value === true) point[step.place] = 1
   else if (value === false) point[step.place] = 0
   else return false
@@ -203,17 +227,19 @@ const take = (step: Step, value: unknown, point: Float64Array): boolean => {
 }
 
 const firstProblem = (
-  steps: ReadonlyArray<Step>,
+  { listed, steps }: Decoder,
   sent: Values,
   args: unknown,
   server: Values,
   latches: ReadonlySet<string> | null,
   point: Float64Array
 ): SignalProblem | null => {
-  for (const step of steps) {
-    const problem = problemOf(step, sent, args, server, latches, point)
-    if (problem !== null) return problem
-  }
+  const [once, elements] = [[args], listed === null ? [] : elementsOf(args, listed.list)]
+  for (const step of steps)
+    for (const within of step.isListed ? elements : once) {
+      const problem = problemOf(step, sent, within, server, latches, point)
+      if (problem !== null) return problem
+    }
   return unknownNames(steps, sent).length > 0 ? { rule: "@invalid_signal", signal: intruder(steps, sent) } : null
 }
 

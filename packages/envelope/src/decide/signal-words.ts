@@ -1,8 +1,9 @@
 /** In words, why signals have no point: what was expected, and the type of what was received. */
 import type { Combination } from "../compile/compile.ts"
-import { stepsOf, UNKNOWN, valueAt } from "../language/arguments.ts"
+import { NO_LIST, TOO_MANY, UNKNOWN, valuesAt } from "../language/arguments.ts"
 import type { Signal } from "../language/envelope.ts"
-import { MAX_TEXT } from "../language/limits.ts"
+import { MAX_ELEMENTS, MAX_TEXT } from "../language/limits.ts"
+import { isValueOf } from "../language/read-signals.ts"
 import { type SignalProblem, unknownSignals } from "./decode.ts"
 
 /** Most names or values that one sentence lists. */
@@ -52,10 +53,15 @@ export const signalWords = (
 
 const origins = { args: "the arguments", server: "the service", latch: "a latch" } as const
 
+const noValues: ReadonlyMap<unknown, string> = new Map([
+  [UNKNOWN, "a value that is not shown"],
+  [NO_LIST, "no list"],
+  [TOO_MANY, `more than ${MAX_ELEMENTS} elements`]
+])
+
 const argumentWords = (signal: Signal, from: string, args: unknown): string => {
-  const value = valueAt(args, stepsOf(from)!)
-  const found =
-    value === undefined ? "nothing" : value === UNKNOWN ? "a value that is not shown" : receivedOf(signal, value)
+  const value = valuesAt(args, from).find((one) => typeof one === "symbol" || !isValueOf(signal, one))
+  const found = value === undefined ? "nothing" : (noValues.get(value) ?? receivedOf(signal, value))
   return `the arguments have ${found} at \`${from}\``
 }
 

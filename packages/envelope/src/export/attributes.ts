@@ -1,4 +1,5 @@
 /** The attributes that the caller of an exported policy has to pass, as text. */
+import { isListed } from "../language/read-signals.ts"
 import type { Combination } from "../compile/compile.ts"
 import type { Axis } from "../language/compiled.ts"
 
@@ -14,7 +15,10 @@ export const attributeLines = ({ compiled, signals }: Combination): ReadonlyArra
   })
 
 /** Differences between an exported policy and an evaluation, one sentence each. */
-export const leftOut = ({ meters }: Combination): ReadonlyArray<string> => [
+export const leftOut = ({ meters, signals }: Combination): ReadonlyArray<string> => [
+  ...(signals.some(isListed)
+    ? ["Not in here: lists. Ask for each element of the arguments' list, and take the most restrictive answer"]
+    : []),
   "Not in here: the tier floor, which asks for review or denies by the agent's tier and the effect of the tool",
   "Not in here: outer layers (the envelope of the org unit), which can only tighten what this says",
   ...(meters.length === 0

@@ -1,5 +1,7 @@
 /** Reads values out of the arguments of an action by JSON pointer. Spec: `SPEC.md` section 3; RFC 6901. */
 
+import { MAX_ELEMENTS } from "./limits.ts"
+
 /** Replacement of removed values. */
 export const REDACTED = "[redacted]"
 
@@ -8,6 +10,15 @@ export const REDACTED = "[redacted]"
  * and it is not missing either.
  */
 export const UNKNOWN: unique symbol = Symbol("unknown")
+
+/** The value of every signal of a list that has more elements than are decided. */
+export const TOO_MANY: unique symbol = Symbol("too many")
+
+/** The value of every signal of a list where there is no list. */
+export const NO_LIST: unique symbol = Symbol("no list")
+
+/** The step that stands for each element of a list. */
+export const EACH = "*"
 
 const POINTER = /^(?:\/(?:[^/~]|~[01])*)+$/
 const INDEX = /^(?:0|[1-9][0-9]*)$/
@@ -22,7 +33,8 @@ const unescaped = (step: string): string => step.replaceAll("~1", "/").replaceAl
 export const valueAt = (args: unknown, steps: ReadonlyArray<string>): unknown => {
   let found = args
   for (let i = 0; i < steps.length; i++) {
-    if (found === REDACTED || found === UNKNOWN) return UNKNOWN
+    if (found === REDACTED) return UNKNOWN
+    if (typeof found === "symbol") return found
     if (typeof found !== "object" || found === null || !Object.hasOwn(found, steps[i]!)) return undefined
     if (Array.isArray(found) && !INDEX.test(steps[i]!)) return undefined
     found = (found as { readonly [name: string]: unknown })[steps[i]!]
@@ -30,5 +42,27 @@ export const valueAt = (args: unknown, steps: ReadonlyArray<string>): unknown =>
   return found === REDACTED ? UNKNOWN : found
 }
 
-/** The values that a signal may have: that to which its pointer leads. */
-export const valuesAt = (args: unknown, pointer: string): ReadonlyArray<unknown> => [valueAt(args, stepsOf(pointer)!)]
+/** The steps to the list over which a pointer goes; null where it goes over none. */
+export const listOf = (steps: ReadonlyArray<string>): ReadonlyArray<string> | null =>
+  steps.includes(EACH) ? steps.slice(0, steps.indexOf(EACH)) : null
+
+/**
+ * The elements of a list, each of which is decided. One that is undefined stands for no list and for an empty one,
+ * {@link UNKNOWN} for a list that is not shown, {@link NO_LIST} for another value, and {@link TOO_MANY} for a list of
+ * more than 256.
+ */
+export const elementsOf = (args: unknown, list: ReadonlyArray<string>): ReadonlyArray<unknown> => {
+  const found = valueAt(args ?? undefined, list)
+  if (found === undefined || typeof found === "symbol") return [found]
+  if (!Array.isArray(found)) return [NO_LIST]
+  return found.length === 0 ? [undefined] : found.length > MAX_ELEMENTS ? [TOO_MANY] : found
+}
+
+/** The values that a signal has: that to which its pointer leads, or one for each element of its list. */
+export const valuesAt = (args: unknown, pointer: string): ReadonlyArray<unknown> => {
+  const steps = stepsOf(pointer)!
+  const list = listOf(steps)
+  return list === null
+    ? [valueAt(args, steps)]
+    : elementsOf(args, list).map((element) => valueAt(element, steps.slice(list.length + 1)))
+}

@@ -72,6 +72,9 @@ export const MAX_CONSTANT_TEXT = 2 * MAX_FOREIGN_NAME
 /** Longest JSON pointer into arguments. Unit: UTF-16 code units. */
 export const MAX_POINTER = 256
 
+/** Elements of a list in arguments that are decided; with more no element is. */
+export const MAX_ELEMENTS = 256
+
 /** Longest value of a text signal: a path of Linux. Unit: code points. */
 export const MAX_TEXT = 4096
 

@@ -3,7 +3,7 @@ import type { Derived, Meter, MeterFilter, Param, Scalar, Signal } from "./envel
 import { DEFAULT_MAX_COUNT, MAX_COUNT, MAX_INT, MAX_KEY, MAX_METERS, MAX_VALUE_TEXT, MAX_WINDOW_MS } from "./limits.ts"
 import { quote, type Reading } from "./reading.ts"
 import { readConstants } from "./read-params.ts"
-import { isValueOf } from "./read-signals.ts"
+import { isListed, isValueOf } from "./read-signals.ts"
 
 /** Keys that are no signals. */
 export const meterKeys: ReadonlyArray<string> = ["agent_id", "org_unit", "run_id"]
@@ -46,6 +46,7 @@ const readMeter = (reading: Reading, id: string, value: unknown, path: string, k
     op === null
       ? null
       : readAmount(reading, op, op === "sum" ? reading.need(members, path, "of") : members["of"], path, known)
+  checkListed(reading, path, [amount?.of ?? null, ...key, ...where.map(({ signal }) => signal)], known)
   if (op === null || windowMs === null || maxCount === null || amount === null || reading.findings.length > before)
     return null
   // Compared by division: the product itself could be rounded down to what is allowed.
@@ -58,6 +59,22 @@ const readMeter = (reading: Reading, id: string, value: unknown, path: string, k
     )
   }
   return { id, op, of: amount.of, where, windowMs, key, maxCount, max: maxCount * amount.max }
+}
+
+/** An action counts once, and an element of a list is no action. */
+const checkListed = (
+  reading: Reading,
+  path: string,
+  names: ReadonlyArray<string | null>,
+  { derived, signals }: Known
+): void => {
+  const found = names.find((name) =>
+    [name, ...(derived.find((one) => one.name === name)?.args ?? [])].some((of) =>
+      signals.some((signal) => signal.name === of && isListed(signal))
+    )
+  )
+  if (typeof found === "string")
+    reading.say("E113", path, `A meter counts an action once, and ${found} has a value for each element of a list.`)
 }
 
 const readAmount = (

@@ -1,6 +1,6 @@
 /** Reads `signals`. Spec: `SPEC.md` section 3. */
 import { isNewForeignName } from "@flyball/evidence"
-import { stepsOf } from "./arguments.ts"
+import { EACH, listOf, stepsOf } from "./arguments.ts"
 import type { Scalar, Signal, SignalSource, SignalType } from "./envelope.ts"
 import {
   MAX_CONSTANT_TEXT,
@@ -35,6 +35,14 @@ export const readSignals = (reading: Reading, value: unknown): ReadonlyArray<Sig
       return []
     })
   for (const signal of signals) if (signal.setBy !== null) checkLatch(reading, signal, signals)
+  const listed = signals.filter(isListed)
+  for (const { from, name } of listed)
+    if (listPart(from) !== listPart(listed[0]!.from))
+      reading.say(
+        "E113",
+        `/signals/${name}/from`,
+        `One list of the arguments is decided by its elements, here ${quote(listPart(listed[0]!.from))}. Read no other.`
+      )
   return signals
 }
 
@@ -171,14 +179,22 @@ const readNames = (reading: Reading, members: Members, path: string): Pick<Signa
   return values === null || reading.findings.length > before ? null : { values, min: 0, max: values.length - 1 }
 }
 
+/** Whether a signal has a value for each element of a list. */
+export const isListed = ({ from }: Pick<Signal, "from">): boolean => from !== null && listOf(stepsOf(from)!) !== null
+
+/** The pointer to the list over which a pointer goes. */
+export const listPart = (from: string | null): string => from!.slice(0, `${from}/`.indexOf(`/${EACH}/`))
+
 const readPointer = (reading: Reading, value: unknown, path: string): string | null => {
   const pointer = reading.text(value, path, MAX_POINTER)
-  return pointer === null || stepsOf(pointer) !== null
+  const steps = pointer === null ? [] : stepsOf(pointer)
+  return steps !== null && steps.filter((step) => step === EACH).length <= 1
     ? pointer
     : reading.say(
         "E113",
         path,
-        `A JSON pointer into the arguments is expected here, like /order/amount; this is ${quote(pointer)}.`
+        "A JSON pointer into the arguments is expected here, like /order/amount or, with one *, /recipients/*; this " +
+          `is ${quote(pointer!)}.`
       )
 }
 
@@ -222,11 +238,12 @@ const checkLatch = (reading: Reading, latch: Signal, signals: ReadonlyArray<Sign
       `/signals/${latch.name}/set_by`,
       `There is no signal ${quote(latch.setBy ?? "")}. Name a bool signal of this envelope.`
     )
-  else if (by.type !== "bool" || by.source === "latch")
+  else if (by.type !== "bool" || by.source === "latch" || isListed(by))
     reading.say(
       "E113",
       `/signals/${latch.name}/set_by`,
-      `A latch is set by a bool signal of the caller, the arguments or the server, and ${by.name} is none.`
+      `A latch is set by a bool signal of the caller, the server or the arguments, where it is of no list, and ` +
+        `${by.name} is none.`
     )
 }
 

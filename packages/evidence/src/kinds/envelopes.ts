@@ -130,7 +130,7 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
         ["notice_ms?", "obligations", "retry_after_ms?", "suggestion?"],
         "; left out where there is nothing of it"
       ),
-      part("args", 262_144, "any JSON: the arguments of the action, for reviewers"),
+      part("args", 262_144, "any JSON: the arguments of the action, which signals of source `args` are read from"),
       part("signals", 65_536, "a JSON object: the signals that the agent gave")
     ]
   },

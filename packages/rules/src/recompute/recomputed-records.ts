@@ -39,9 +39,13 @@ export const isFolded = (kind: string): boolean => folded.has(kind) || /^(agent|
 
 const folded: ReadonlySet<string> = new Set(["kill.activated", "kill.released", "model.registered", "part.erased"])
 
-/** Whether recomputation reads a part of a record of this kind. Others need not be passed. Spec: decision 0026. */
-export const isRecomputedPart = (name: string, kind: string): boolean =>
+/**
+ * Whether recomputation reads a part of a record of this kind, which has the parts `beside`. Others need not be passed.
+ * Of a decision with signals an SDK decided: its arguments are read with them. Spec: decision 0026.
+ */
+export const isRecomputedPart = (name: string, kind: string, beside: ReadonlyArray<string>): boolean =>
   recomputedParts.has(name) ||
+  (kind === "decision.witnessed" && name === "args" && beside.includes("signals")) ||
   (kind === "evaluation.made" && ofEvaluations.has(name)) ||
   (kind === "standing_approval.proposed" && name === "box") ||
   (kind === "eval.recorded" && name === "suite") ||
@@ -61,7 +65,8 @@ export const isRecomputedPart = (name: string, kind: string): boolean =>
 export const isOfDecisions = (name: string, kind: string): boolean => kind === "decision.witnessed" && name === "labels"
 
 /**
- * Parts of an evaluation that are read beside its signals. Decisions have parts of the same names, which are not read.
+ * Parts of an evaluation that are read beside its signals. Of other decisions than those of an SDK, parts of the same
+ * names are not read.
  */
 const ofEvaluations: ReadonlySet<string> = new Set(["action", "args"])
 

@@ -69,7 +69,10 @@ export const explainEvaluation = (
     return without("withheld", ruleReason)
   const found = explain(ready.combination, ready.table, ready.point)
   if (found.found === null) return without(found.reason, ruleReason)
-  const { changes, held, outcome, sentence } = found.found
+  const { changes, held, outcome } = found.found
+  // The other elements of a list may come out as before.
+  const ofOne = ready.decoder.rows.length > 1 ? " That is of one element of the list, the first that decides." : ""
+  const sentence = `${found.found.sentence}${ofOne}`
   return {
     ...base,
     rule_reason: ruleReason,
