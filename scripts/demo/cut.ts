@@ -103,7 +103,11 @@ export const cut = async ({
     await pause(POLL_MS)
     settled = (await tokens()) - unused
   }
-  const records = await call("GET", "/api/v1/chain/records?kind=decision.witnessed&limit=1000", admin)
+  const records = await call(
+    "GET",
+    `/api/v1/chain/records?kind=decision.witnessed&agent_id=${agent.id}&limit=1000`,
+    admin
+  )
   const { capture, status } = records.find(({ body }: any) => body.action === NAME).body
   return {
     agent: agent.name,
