@@ -1,6 +1,6 @@
 /** Publishes each envelope of the cookbook, and holds its cases against the service. */
 import { generateKeyPairSync, sign } from "node:crypto"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type EnvelopeSource, type Governor, memoryStorage, openGovernor } from "@flyball/core"
@@ -55,13 +55,43 @@ describe("the cookbook of envelopes", () => {
     for (const [at, { before = [], input, outcome, rule }] of cases.entries()) {
       if (before.some(({ ago_ms: agoMs }) => agoMs !== undefined)) continue
       const client = await actingUnder(`${name} ${at}`, envelope, at === 0)
-      for (const { action, args = {} } of [...before, input])
-        await client.guard({ name: action, run_id: "run" }, args, () => null).catch(() => null)
+      let ran = false
+      for (const { action, args = {} } of [...before, input]) {
+        ran = false
+        await client.guard({ name: action, run_id: "run" }, args, () => (ran = true)).catch(() => null)
+      }
       const [{ matched_rule: by, outcome: said } = assert.fail()] = await governor.evaluations({
         agent_id: client.agent.id
       })
-      assert.deepStrictEqual([said, by], [outcome, rule], `${name}: ${cases[at]!.name}`)
+      assert.deepStrictEqual(
+        [said, by, ran],
+        [outcome, rule, outcome.startsWith("allow")],
+        `${name}: ${cases[at]!.name}`
+      )
     }
+  })
+})
+
+describe("the recipe of a file server", () => {
+  it("writes below its folder in no spelling of the vectors that leads elsewhere", () => {
+    const { text } = recipes.find(({ name }) => name === "files")!
+    const tests = JSON.parse(text.replaceAll("/srv/files/reports", "/srv/reports")) as Tests
+    const vectors = JSON.parse(
+      readFileSync(new URL("../fixtures/vectors/forms/path.json", import.meta.url), "utf8")
+    ) as ReadonlyArray<{ readonly input: string; readonly base?: string; readonly under: { "/srv/reports": boolean } }>
+    const cases = vectors
+      .filter(({ base }) => base === undefined)
+      .map(({ input, under }) => ({
+        name: "write",
+        input: { action: "write_file", args: { path: input } },
+        outcome: under["/srv/reports"] ? "allow" : "deny"
+      }))
+    assert.isAbove(cases.length, 200)
+    const { cases: found, findings } = runCases({ ...tests, cases })
+    assert.deepStrictEqual(
+      [findings, found.flatMap(({ difference }, at) => (difference === null ? [] : [cases[at]!.input.args.path]))],
+      [[], []]
+    )
   })
 })
 

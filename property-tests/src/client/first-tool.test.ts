@@ -1,5 +1,5 @@
 /** The first real tool of a new user, governed by the defaults: arguments that no envelope mentions deny nothing. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -44,7 +44,36 @@ const governed = async (name: string, envelope: object) => {
   return { agent, change }
 }
 
+/** A client of the real file server on a folder, behind the proxy of an agent. */
+const behindProxy = async (agent: string, folder: string): Promise<McpClient> => {
+  const mcp = new McpClient({ name: agent, version: "1.0.0" })
+  await mcp.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [proxy, "--agent", agent, "--", process.execPath, filesystem, folder],
+      stderr: "ignore",
+      env: { FLYBALL_URL: world.url, FLYBALL_KEY: world.key, NODE_NO_WARNINGS: "1" }
+    })
+  )
+  return mcp
+}
+
 const tool = (...values: ReadonlyArray<string>) => ({ type: "enum", values, source: "caller" })
+
+/** Ways out of a folder, behind its name; what a text means to a tool, nobody has to know. */
+const spellings = [
+  "/../q3.csv",
+  "/./../q3.csv",
+  "/a/../../q3.csv",
+  "//../q3.csv",
+  "/..//q3.csv",
+  "/%2e%2e/q3.csv",
+  "/..%2fq3.csv",
+  "/..\\q3.csv",
+  "/\u2024\u2024/q3.csv",
+  "/..\u0000/q3.csv",
+  "-old/q3.csv"
+]
 
 describe("the first real tool", () => {
   it("runs behind the proxy without options, and a denial says the rule's reason", async () => {
@@ -65,16 +94,7 @@ describe("the first real tool", () => {
       ],
       default: { outcome: "deny" }
     })
-    const mcp = new McpClient({ name: "first", version: "1.0.0" })
-    const args = [proxy, "--agent", "files", "--", process.execPath, filesystem, folder]
-    await mcp.connect(
-      new StdioClientTransport({
-        command: process.execPath,
-        args,
-        stderr: "ignore",
-        env: { FLYBALL_URL: world.url, FLYBALL_KEY: world.key, NODE_NO_WARNINGS: "1" }
-      })
-    )
+    const mcp = await behindProxy("files", folder)
     try {
       const path = join(folder, "hello.txt")
       const read = await mcp.callTool({ name: "read_text_file", arguments: { path } })
@@ -96,6 +116,36 @@ describe("the first real tool", () => {
       evaluations.map(({ signals }: { readonly signals: object }) => signals),
       [{ tool: "write_file" }, { tool: "read_text_file" }]
     )
+  })
+
+  it("reads below its root and writes below reports, in no spelling elsewhere", async () => {
+    const root = await mkdtemp(join(tmpdir(), "files-recipe-"))
+    await mkdir(join(root, "reports"))
+    await writeFile(join(root, "hello.txt"), "Good morning.")
+    const recipe = new URL("../../../examples/envelopes/files.json", import.meta.url)
+    const { envelope } = JSON.parse((await readFile(recipe, "utf8")).replaceAll("/srv/files", root))
+    await governed("reports", envelope)
+    const mcp = await behindProxy("reports", root)
+    const ran = async (name: string, args: { readonly [name: string]: unknown }) => {
+      const { content } = await mcp.callTool({ name, arguments: args })
+      return !JSON.stringify(content).includes("did not run")
+    }
+    try {
+      const paths = [`${root}/hello.txt`, `${root}/reports/./../hello.txt`]
+      assert.isTrue(await ran("read_text_file", { path: paths[1] }))
+      assert.isTrue(await ran("read_multiple_files", { paths }))
+      assert.isTrue(await ran("write_file", { path: `${root}/reports/q3.csv`, content: "1" }))
+      for (const path of spellings.map((spelling) => `${root}/reports${spelling}`).concat("q4.csv", `${root}/`))
+        assert.isFalse(await ran("write_file", { path, content: "1" }), path)
+      for (const path of ["/etc/hostname", `${root}-else/a`, `${root}/../etc`, 5, `${root}/%2e%2e/a`]) {
+        assert.isFalse(await ran("read_text_file", { path }), String(path))
+        assert.isFalse(await ran("read_multiple_files", { paths: [...paths, path] }), String(path))
+      }
+      assert.deepStrictEqual(await readdir(root, { recursive: true }), ["hello.txt", "reports", "reports/q3.csv"])
+    } finally {
+      await mcp.close()
+      await rm(root, { recursive: true })
+    }
   })
 
   it("is judged with the signals of the envelope that is in force by now", async () => {
