@@ -155,7 +155,7 @@ export type { Account } from "./capability/operation.ts"
 export type { Capability } from "./capability/capability.ts"
 export { type AnyModule, modulesOf } from "./capability/installed.ts"
 export { defineModule, type Module, notInstalled, type Read } from "./capability/module.ts"
-export { oneUnit } from "./capability/one-unit.ts"
+export { oneUnit, unitOfDocument } from "./capability/one-unit.ts"
 export type {
   AnyOperation,
   LostAccess,

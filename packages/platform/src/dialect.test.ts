@@ -9,13 +9,14 @@ let governor: Governor
 let api: HttpApi
 beforeEach(async () => {
   governor = await openGovernor({ storage: memoryStorage(), log: () => undefined, capabilities: [platform()] })
-  const people = { ada: ["*"], bea: ["ops"], cas: ["ops", "shop"] }
+  const people = { ada: ["*"], bea: ["ops"], cas: ["ops", "shop"], dee: ["ops", "shop"] }
   api = openHttp(governor, {
     authentication: {
       authenticate: ({ headers }) => {
         const subject = headers.get("x-user") as keyof typeof people | null
         if (subject === null) return null
-        return { subject, grants: people[subject].map((org_unit) => ({ role: "auditor", org_unit }) as const) }
+        const role = subject === "dee" ? ("reviewer" as const) : ("auditor" as const)
+        return { subject, grants: people[subject].map((org_unit) => ({ role, org_unit })) }
       }
     }
   })
@@ -119,6 +120,34 @@ describe("/v1", () => {
     assert.strictEqual((await send("/v1/usage?org_unit=shop", { "x-user": "cas" })).status, 200)
     assert.strictEqual((await send("/v1/usage?org_unit=else", { "x-user": "cas" })).status, 400)
     assert.strictEqual((await send("/v1/usage?org_unit=else", { "x-user": "ada" })).status, 200)
+  })
+
+  it("reads the org unit of one thing from it, where a person of several may act there", async () => {
+    const post = async (path: string, headers: { readonly [name: string]: string }, body: unknown) => {
+      const init = { method: "POST", headers: { ...headers, "content-type": "application/json" } }
+      const response = await api.fetch(
+        new Request(`http://host.example${path}`, { ...init, body: JSON.stringify(body) })
+      )
+      return { status: response.status, json: (await response.json()) as any }
+    }
+    const begun = async (orgUnit: string): Promise<string> => {
+      const by = bearer((await mint({ plan: "starter", org_unit: orgUnit })).key)
+      const steps = [{ id: "ok", type: "approval", title: "Go on?" }]
+      const { json } = await post("/v1/workflows", by, { name: "n", steps })
+      return (await post(`/v1/workflows/${json.id}/executions`, by, {})).json.id
+    }
+    const [own, others] = [await begun("shop"), await begun("else")]
+    const [dee, path] = [{ "x-user": "dee" }, `/v1/workflows/executions/${own}`]
+    assert.strictEqual((await send(path, { "x-user": "cas" })).json.id, own)
+    assert.strictEqual(
+      (await post(`${path}/approve`, dee, { approved: true })).json.error.code,
+      "execution_not_waiting"
+    )
+    assert.strictEqual((await post(`${path}/approve?org_unit=ops`, dee, { approved: true })).status, 404)
+    const elsewhere = await post(`/v1/workflows/executions/${others}/approve`, dee, { approved: true })
+    assert.deepInclude(elsewhere, { status: 400 })
+    assert.strictEqual(elsewhere.json.error.param, "org_unit")
+    assert.strictEqual((await send(`/v1/workflows/executions/${others}`, { "x-user": "ada" })).status, 200)
   })
 
   it("ignores parameters that it does not know, and leaves document 1 as it is", async () => {

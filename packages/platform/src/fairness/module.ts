@@ -9,6 +9,7 @@ import {
   oneUnit,
   type OperationsOf,
   type Scope,
+  unitOfDocument,
   unitOwner
 } from "@flyball/core"
 import { utf8 } from "@flyball/evidence"
@@ -17,6 +18,8 @@ import { analysisIdOf, analysisOut, listedAnalysis, storedAnalysis } from "./doc
 import { FairnessAnalyses } from "./service.ts"
 
 const own = (scope: Scope, { org_unit }: { readonly org_unit?: string }) => oneUnit(scope, org_unit)
+const ofAnalysis = (scope: Scope, { org_unit }: { readonly org_unit?: string }, id: string) =>
+  unitOfDocument(scope, org_unit, { collection: ANALYSES, id })
 
 /** A report that is not there yet is none. */
 const missing = { AnalysisNotCompleted: () => Effect.fail(new AnalysisNotFound({})) } as const
@@ -33,22 +36,22 @@ const operations = {
     return { data: found.map((document) => analysisOut(storedAnalysis(document), false)), ...page }
   }),
   get: Effect.fnUntraced(function* ({ params, query }, { scope }) {
-    return yield* (yield* FairnessAnalyses).get(yield* own(scope, query), params.analysis_id)
+    return yield* (yield* FairnessAnalyses).get(yield* ofAnalysis(scope, query, params.analysis_id), params.analysis_id)
   }),
   explain: Effect.fnUntraced(function* ({ body, query }, { scope }) {
     yield* own(scope, query)
     return yield* (yield* FairnessAnalyses).explain(body)
   }),
   report: Effect.fnUntraced(function* ({ body, query }, { scope }) {
-    return yield* (yield* FairnessAnalyses).report(yield* own(scope, query), body.analysis_id)
+    return yield* (yield* FairnessAnalyses).report(yield* ofAnalysis(scope, query, body.analysis_id), body.analysis_id)
   }),
   getReport: Effect.fnUntraced(function* ({ params, query }, { scope }) {
-    const unit = yield* own(scope, query)
+    const unit = yield* ofAnalysis(scope, query, analysisIdOf(params.report_id))
     const { report } = yield* FairnessAnalyses
     return yield* report(unit, analysisIdOf(params.report_id)).pipe(Effect.catchTags(missing))
   }),
   page: Effect.fnUntraced(function* ({ params, query }, { scope }) {
-    const unit = yield* own(scope, query)
+    const unit = yield* ofAnalysis(scope, query, analysisIdOf(params.report_id))
     const { page } = yield* FairnessAnalyses
     return utf8(yield* page(unit, analysisIdOf(params.report_id)).pipe(Effect.catchTags(missing)))
   })

@@ -10,6 +10,7 @@ import {
   oneUnit,
   type OperationsOf,
   type Scope,
+  unitOfDocument,
   unitOwner
 } from "@flyball/core"
 import { Effect, Layer } from "effect"
@@ -17,6 +18,8 @@ import { alertOut, ALERTS, listedAlert, listedMonitor, monitorOut, storedAlert, 
 import { Monitors } from "./service.ts"
 
 const own = (scope: Scope, { org_unit }: { readonly org_unit?: string }) => oneUnit(scope, org_unit)
+const of = (collection: string, scope: Scope, { org_unit }: { readonly org_unit?: string }, id: string) =>
+  unitOfDocument(scope, org_unit, { collection, id })
 
 /** Rows of the platform API are served by its dialect alone, which makes the account. */
 const limitOf = (account: Account | null): number | null =>
@@ -35,10 +38,11 @@ const operations = {
     return { data: found.map((document) => monitorOut(storedMonitor(document))), ...page }
   }),
   get: Effect.fnUntraced(function* ({ params, query }, { scope }) {
-    return yield* (yield* Monitors).get(yield* own(scope, query), params.monitor_id)
+    return yield* (yield* Monitors).get(yield* of(MONITORS, scope, query, params.monitor_id), params.monitor_id)
   }),
   delete: Effect.fnUntraced(function* ({ params, query }, { scope, writer }) {
-    return yield* (yield* Monitors).remove(yield* own(scope, query), params.monitor_id, yield* writer)
+    const unit = yield* of(MONITORS, scope, query, params.monitor_id)
+    return yield* (yield* Monitors).remove(unit, params.monitor_id, yield* writer)
   }),
   log: Effect.fnUntraced(function* ({ body, query }, { scope }) {
     return yield* (yield* Monitors).log(yield* own(scope, query), body.inferences)
@@ -51,7 +55,7 @@ const operations = {
     return { data: found.map((document) => alertOut(storedAlert(document))), ...page }
   }),
   alert: Effect.fnUntraced(function* ({ params, query }, { scope }) {
-    return yield* (yield* Monitors).alert(yield* own(scope, query), params.alert_id)
+    return yield* (yield* Monitors).alert(yield* of(ALERTS, scope, query, params.alert_id), params.alert_id)
   })
 } satisfies OperationsOf<typeof rows>
 

@@ -11,6 +11,7 @@ import {
   type OperationCaller,
   type OperationsOf,
   type Scope,
+  unitOfDocument,
   unitOwner,
   WORKFLOWS
 } from "@flyball/core"
@@ -20,6 +21,8 @@ import { listedExecution, listedWorkflow, storedWorkflow, workflowOut } from "./
 import { type WorkflowOptions, Workflows } from "./service.ts"
 
 const own = (scope: Scope, { org_unit }: { readonly org_unit?: string }) => oneUnit(scope, org_unit)
+const ofExecution = (scope: Scope, { org_unit }: { readonly org_unit?: string }, id: string) =>
+  unitOfDocument(scope, org_unit, { collection: EXECUTIONS, id })
 
 /** Rows of the platform API are served by its dialect alone, which makes the account. */
 const capOf = (account: Account | null): number => account?.limits.concurrentRuns ?? 1
@@ -56,15 +59,15 @@ const operations = {
     return { data: yield* (yield* Workflows).shown(found), ...page }
   }),
   execution: Effect.fnUntraced(function* ({ params, query }, { scope }) {
-    return yield* (yield* Workflows).get(yield* own(scope, query), params.execution_id)
+    return yield* (yield* Workflows).get(yield* ofExecution(scope, query, params.execution_id), params.execution_id)
   }),
   approve: Effect.fnUntraced(function* ({ body, params, query }, caller) {
-    const unit = yield* own(caller.scope, query)
+    const unit = yield* ofExecution(caller.scope, query, params.execution_id)
     const approver = { writer: yield* caller.writer, roles: rolesOf(caller, unit) }
     return yield* (yield* Workflows).decide(unit, params.execution_id, body, approver)
   }),
   cancel: Effect.fnUntraced(function* ({ params, query }, { scope, writer }) {
-    const unit = yield* own(scope, query)
+    const unit = yield* ofExecution(scope, query, params.execution_id)
     return yield* (yield* Workflows).cancel(unit, params.execution_id, yield* writer)
   })
 } satisfies OperationsOf<typeof rows>
