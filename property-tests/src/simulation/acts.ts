@@ -7,6 +7,7 @@ import { flowActs } from "./flow-acts.ts"
 import { type Act, ask, type Client, unexpected } from "./client.ts"
 import { governedActs } from "./governed-acts.ts"
 import { killActs } from "./kill-acts.ts"
+import { monitorActs } from "./monitor-acts.ts"
 import { platformActs } from "./platform-acts.ts"
 import { policyActs } from "./policy-acts.ts"
 import { quotaActs } from "./quota-acts.ts"
@@ -319,7 +320,8 @@ export const acts = {
   ...screenActs,
   ...flowActs,
   ...toolActs,
-  ...quotaActs
+  ...quotaActs,
+  ...monitorActs
 }
 
 /** The name of an act. */

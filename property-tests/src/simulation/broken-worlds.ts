@@ -15,7 +15,18 @@ import { Effect, Result } from "effect"
 import { brokenReviews } from "./broken-reviews.ts"
 import { brokenStops } from "./broken-stops.ts"
 import { type BrokenWorld, withCommit, withStorage } from "./broken-world.ts"
-import { brokenOften, crowded, flowing, keyed, listed, lightly, metered, screened, stoppedOften } from "./options.ts"
+import {
+  brokenOften,
+  crowded,
+  flowing,
+  keyed,
+  listed,
+  lightly,
+  metered,
+  screened,
+  stoppedOften,
+  watched
+} from "./options.ts"
 
 /** A store whose outbox does something else. */
 const withOutbox = (change: (outbox: OutboxApi) => Partial<OutboxApi>) =>
@@ -114,6 +125,33 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
       withCommit("mcp.pinned", (storage, change) =>
         storage.commit({ ...change, puts: (change.puts ?? []).filter(({ collection }) => collection !== MCP_SERVERS) })
       )
+  },
+  {
+    what: "a store in which each host opens an alert of its own",
+    foundBy: "monitors",
+    says: /two open alerts/,
+    from: 8,
+    options: watched,
+    ports: () =>
+      withCommit("alert.triggered", (storage, change) =>
+        Effect.flatMap(
+          Effect.forEach(change.puts ?? [], (put) =>
+            Effect.map(storage.get(put.collection, put.id), (now) => ({ ...put, expectedVersion: now?.version ?? 0 }))
+          ),
+          (puts) => storage.commit({ ...change, puts })
+        )
+      )
+  },
+  {
+    what: "a store that takes inferences and keeps none",
+    foundBy: "monitors",
+    says: /inferences of .* are kept/,
+    options: watched,
+    ports: () =>
+      withStorage(({ commit }) => ({
+        commit: (change) =>
+          commit({ ...change, puts: (change.puts ?? []).filter(({ collection }) => collection !== "inferences") })
+      }))
   },
   {
     what: "a store that turns an answer round",

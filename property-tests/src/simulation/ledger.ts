@@ -201,6 +201,11 @@ export class Ledger {
   readonly decided = new Map<string, { readonly sent: Set<boolean>; acknowledged: boolean | null }>()
   /** Executions whose end was acknowledged to the client that cancelled them. */
   readonly cancelled = new Set<string>()
+  /** Monitors, by client and turn; those whose deletion was acknowledged. */
+  readonly monitors = new Map<string, TriedLine & { id: string }>()
+  readonly unwatched = new Set<string>()
+  /** Calls with inferences, by client and turn; `count`: inferences of a call. */
+  readonly inferences = new Map<string, TriedLine & { readonly count: number }>()
   /** Checkpoints that clients were given. */
   readonly checkpoints: Array<{ readonly size: number; readonly rootHex: string }> = []
   /** The highest acknowledged seq. */

@@ -188,6 +188,16 @@ export const flowing = (options: SimulationOptions): SimulationOptions => ({
   acts: ["govern", "start", "start", "decide", "decide", "decide", "decide", "cancel"]
 })
 
+/** Three hosts that come and go while monitors are made and deleted, and count what clients log. */
+export const watched = (options: SimulationOptions): SimulationOptions => ({
+  ...stopped(options),
+  actsPerClient: 24,
+  thinkMs: 4_000,
+  // Inferences of an hour ago lie outside each window.
+  storeStepMs: Math.min(options.storeStepMs, 5_000),
+  acts: ["watch", "log", "log", "log", "log", "unwatch"]
+})
+
 /** Acts of runs with breakers. Where nobody is governed there, that is begun for it. */
 const breaking = (governed: boolean): ReadonlyArray<ActName> =>
   governed ? breakerActNames : ["govern", "evaluate", ...breakerActNames]

@@ -315,7 +315,7 @@ class Run {
           ports,
           this.#hop(index),
           this.#options.webhooks ? { receivers: this.#receivers } : null,
-          this.#options.acts.includes("start") ? this.#agency : null
+          this.#options.acts.some((act) => act === "start" || act === "log") ? this.#agency : null
         )
         this.#time.note(`host ${index} life ${life}: ${opened === null ? "killed while it opened" : opened._tag}`)
         if (opened !== null && Exit.isFailure(opened)) {

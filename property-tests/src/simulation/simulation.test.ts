@@ -1,7 +1,7 @@
 /** Seeds of the simulation, the kept ones first; and every checker finds the world that is broken for it. */
 import { assert, describe, it } from "vitest"
 import { brokenWorlds } from "./broken-worlds.ts"
-import { answered, broken, flowing, keyed, listed, metered, reviewed, screened, stopped } from "./options.ts"
+import { answered, broken, flowing, keyed, listed, metered, reviewed, screened, stopped, watched } from "./options.ts"
 import { failureText, Totals } from "./report.ts"
 import { keptSeeds, seedsOf } from "./seeds.ts"
 import { simulate } from "./simulate.ts"
@@ -190,6 +190,18 @@ describe("the simulation", () => {
       assert.isAbove(totals.faults, FLOWS)
     }
   )
+
+  it(`finds inferences kept, and alerts one after the other, in ${FLOWS} seeds`, { timeout: 600_000 }, async () => {
+    const totals = new Totals()
+    for (let seed = FIRST_FLOW; seed < FIRST_FLOW + FLOWS; seed++) {
+      const result = await simulate(seed, { options: watched })
+      assert.isEmpty(result.problems, failureText(result))
+      totals.add(result)
+    }
+    for (const what of ["watch", "log", "unwatch"]) assert.isAbove(totals.answers.get(what) ?? 0, FLOWS, what)
+    assert.isAbove(totals.restarts, FLOWS)
+    assert.isAbove(totals.faults, FLOWS)
+  })
 
   it(`finds every trip of a breaker equal to the records, in ${TRIPS} seeds`, { timeout: 600_000 }, async () => {
     const totals = new Totals()

@@ -9,6 +9,7 @@ import { evaluationsChecker } from "./evaluations.ts"
 import { flowsChecker } from "./flows.ts"
 import { guardChecker } from "./guard.ts"
 import { killChecker } from "./kill.ts"
+import { monitorsChecker } from "./monitors.ts"
 import { outboxChecker } from "./outbox.ts"
 import { packsChecker } from "./packs.ts"
 import { quotasChecker } from "./quotas.ts"
@@ -34,6 +35,7 @@ const checkers: { readonly [name: string]: Checker } = {
   flows: flowsChecker,
   tools: toolsChecker,
   quotas: quotasChecker,
+  monitors: monitorsChecker,
   packs: packsChecker
 }
 
