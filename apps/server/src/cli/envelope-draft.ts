@@ -1,5 +1,6 @@
 /** `flyball envelope new`: drafts an envelope from the tools of a server. Reads only. */
 import { ToolServers } from "@flyball/core"
+import { readEnvelope } from "@flyball/envelope"
 import { draftEnvelope, type JsonMap } from "@flyball/rules"
 import { exitStatus } from "./command.ts"
 import { withHost } from "./with-host.ts"
@@ -24,5 +25,8 @@ const printDraft = (tools: ReadonlyArray<JsonMap>): number => {
   const { envelope, notes } = draftEnvelope(tools)
   console.log(JSON.stringify(envelope, null, 2))
   for (const note of notes) console.error(`flyball envelope: ${note}`)
-  return exitStatus.ok
+  // Names that no tool may have, and more tools than an envelope takes.
+  const { findings } = readEnvelope(envelope)
+  for (const { code, message, path } of findings) console.error(`flyball envelope: ${code} ${path}: ${message}`)
+  return findings.length === 0 ? exitStatus.ok : exitStatus.failed
 }

@@ -87,6 +87,10 @@ describe("flyball envelope new", () => {
       [0, "flyball envelope: The server says what its tools do. Confirm each class: read (list); irreversible (pay).\n"]
     )
     assert.deepInclude(JSON.parse(out).signals.cents, { type: "int", min: 0, source: "args", from: "/cents" })
+    writeFileSync(me.path("tools.json"), JSON.stringify({ tools: [] }))
+    const none = await me.flyball(["envelope", "new", "--from-tools", "tools.json"])
+    assert.strictEqual(none.status, 1)
+    assert.include(none.err, "flyball envelope: E113 /signals/tool/values: A list of 1 to 256 is expected here")
     writeFileSync(me.path("none.ndjson"), "")
     assert.strictEqual((await me.flyball(["import", "none.ndjson"])).status, 0)
     assert.deepEqual(await me.flyball(["envelope", "new", "--from-tools", "bank"]), {
