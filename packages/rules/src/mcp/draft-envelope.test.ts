@@ -86,4 +86,18 @@ describe("a draft of an envelope from a list of tools", () => {
       "The argument /x of Bill is no signal: tools take different types of it."
     ])
   })
+
+  it("gives a form to what is called as a path, an address or a domain", () => {
+    const formOf = (name: string): unknown => {
+      const [signal] = Object.values(draftEnvelope([tool("t", { [name]: { type: "string" } })]).envelope.signals).slice(
+        1
+      )
+      return signal!.type === "text" ? signal!.form : assert.fail(name)
+    }
+    for (const name of ["path", "filePath", "file_name", "filename", "outputDir", "source-folder"])
+      assert.strictEqual(formOf(name), "path@1", name)
+    for (const name of ["to", "cc", "email", "base_url", "recipient", "siteDomain"])
+      assert.strictEqual(formOf(name), "domain@1", name)
+    for (const name of ["date_to", "profile", "query", "order", "source"]) assert.isUndefined(formOf(name), name)
+  })
 })

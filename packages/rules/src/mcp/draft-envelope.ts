@@ -123,9 +123,9 @@ const argumentsOf = ([tool, { inputSchema }]: readonly [string, JsonMap]): Reado
   })
 }
 
-const paths = /(?:^|_)(?:path|file|filename|filepath|dir|directory|folder)s?$/
+const paths = /(?:^|_)(?:(?:file)?path|(?:file|dir|directory|folder)(?:_?name)?)s?$/
 const ends = /^(?:source|destination)$/
-const domains = /(?:^|_)(?:url|uri|link|href|host|hostname|domain|e?mail|recipient|to|cc|bcc)s?$/
+const domains = /(?:^|_)(?:url|uri|link|href|host|hostname|domain|e?mail|recipient)s?$|^(?:to|b?cc)$/
 const longTexts = /^(?:contents?|text|body|data|html|markdown|code|diff|patch)$/
 
 const shapeOf = (tool: string, name: string, schema: JsonMap): Shape | string => {
