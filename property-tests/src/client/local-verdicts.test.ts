@@ -140,6 +140,60 @@ describe("a client that is cut off from its server", () => {
       assert.strictEqual(await attempt(agent, "lookup"), "deny @fail_closed:unreachable")
     })
 
+  it("reads the arguments that it witnesses; replay vouches for none that were redacted afterwards", async () => {
+    const hidden = { type: "redact_fields", fields: ["table"] }
+    const { agent } = await governed(
+      "reads arguments",
+      lookups({
+        signals: {
+          tool: { type: "enum", values: ["lookup", "export", "change"], source: "caller" },
+          table: { type: "enum", values: ["orders", "people"], source: "args", from: "/query/table", optional: true },
+          rows: { type: "int", min: 0, max: 100, source: "args", from: "/query/rows" }
+        },
+        rules: [
+          { id: "few", outcome: "allow", when: [{ signal: "rows", lte: 50 }] },
+          { id: "orders", outcome: "allow", when: [{ signal: "table", eq: "orders" }], obligations: [hidden] },
+          { id: "people", outcome: "deny", when: [{ signal: "table", eq: "people" }] }
+        ]
+      })
+    )
+    const reads = (query: { [name: string]: number | string }, more: { text?: string } = {}): Promise<string> =>
+      agent
+        .guard({ name: "lookup", effect: "read" }, { query, ...more }, () => "ran")
+        .catch((cause: ActionDenied) => `${cause.rule} ${cause.reason}`)
+    const all = async () => [
+      await reads({ rows: 5 }),
+      await reads({ rows: 60 }),
+      await reads({ rows: 5, table: "people" }),
+      await reads({ rows: "5" }),
+      await reads({ rows: 5 }, { text: "x".repeat(100_000) })
+    ]
+    const served = await all()
+    assert.deepStrictEqual(served, [
+      "ran",
+      "@default ",
+      "people ",
+      "@invalid_signal `rows` should be an integer from 0 to 100; the arguments have a string at `/query/rows`.",
+      "ran"
+    ])
+    assert.isTrue(await agent.envelopes.refresh())
+    line.become("cut")
+    assert.deepStrictEqual(await all(), served)
+    const open = async () => {
+      line.become("open")
+      await client.flush()
+      return verified()
+    }
+    const { replay, status } = await open()
+    assert.deepStrictEqual([status, replay!.mismatches, replay!.withheld], [0, [], []])
+    await agent.envelopes.refresh()
+    line.become("cut")
+    assert.strictEqual(await reads({ rows: 5, table: "orders" }), "ran")
+    const later = await open()
+    assert.deepStrictEqual([later.status, later.replay!.mismatches], [2, []])
+    assert.match(later.replay!.withheld[0]!.reason!, /^The arguments, which the envelope reads, are not shown/)
+  })
+
   it("returns the documents to no key when the envelope does not permit offline use", async () => {
     const { agent } = await governed("closed", lookups({ on_unavailable: "deny" }))
     const path = `/bound/agents/${agent.id}/envelopes-in-force`

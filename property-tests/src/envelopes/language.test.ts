@@ -35,6 +35,19 @@ const ready = (layers: ReadonlyArray<Envelope>): Ready | null => {
   return combination === null ? null : prepare(combination)
 }
 
+/** The same envelope, which reads from arguments what the caller would say, and lists of one element too. */
+const fromArguments = (json: EnvelopeJson): EnvelopeJson => ({
+  ...json,
+  signals: Object.fromEntries(
+    Object.entries(json["signals"] as Record<string, { readonly source: string }>).map(([name, signal]) => [
+      name,
+      signal.source === "caller" && name !== "tool"
+        ? { ...signal, source: "args", from: name === "due" ? "/list/*/due" : `/in/${name}` }
+        : signal
+    ])
+  )
+})
+
 const ask = (one: Ready, { limit, spent, tier, ...caller }: Inputs): Decision => {
   const situation: Situation = {
     kill: "none",
@@ -44,7 +57,10 @@ const ask = (one: Ready, { limit, spent, tier, ...caller }: Inputs): Decision =>
     approved: false,
     windows: () => ({ value: spent, count: 1 })
   }
-  return decide(one, { signals: caller, runId: null }, situation)
+  const { tool } = caller
+  const reads = one.combination.signals.some(({ source }) => source === "args")
+  const action = reads ? { signals: { tool }, args: { in: caller, list: [caller] } } : { signals: caller }
+  return decide(one, { ...action, runId: null }, situation)
 }
 
 const severity = (decision: Decision): number => outcomes.indexOf(decision.outcome)
@@ -61,10 +77,12 @@ describe("compiled boxes", () => {
       fc.property(envelopeJson, many, (json, requested) => {
         const one = ready([read(json)])
         if (one === null) return
+        const other = ready([read(fromArguments(json))])!
         for (const input of requested) {
           const { spent, ...values } = input
           const contributes = input.tool !== "order.read"
           const decision = ask(one, input)
+          assert.deepEqual(ask(other, input), decision)
           const expected = naive(json, values, { spend: spent + (contributes ? input.paid : 0) })
           const reported = {
             outcome: decision.outcome as string,

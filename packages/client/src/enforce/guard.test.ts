@@ -158,6 +158,31 @@ describe("guard", () => {
     assert.deepInclude((await witnessed())[0], { args: part, result: part })
   })
 
+  it("sends large arguments to be judged without the texts that no signal can have", async () => {
+    const { agent, seen } = await world()
+    const sent = async (args: object) => {
+      await agent.guard("store", args as never, () => null)
+      const {
+        action_digest,
+        args: shown,
+        args_redacted
+      } = seen.findLast(({ path }) => path.endsWith("/evaluations"))!.json as { [name: string]: unknown }
+      return { action_digest, args: shown, args_redacted }
+    }
+    const large = { path: "/a", parts: ["y".repeat(8_192), "x".repeat(90_000)] }
+    assert.deepStrictEqual(await sent(large), {
+      action_digest: keyedActionDigest(digestKeyOf("k"), large),
+      args: { path: "/a", parts: ["y".repeat(8_192), "[redacted]"] },
+      args_redacted: true
+    })
+    const many = { parts: Array<string>(20).fill("y".repeat(8_192)) }
+    assert.deepStrictEqual(await sent(many), {
+      action_digest: actionDigest(many),
+      args: undefined,
+      args_redacted: undefined
+    })
+  })
+
   it("witnesses at once what continues elsewhere, and settles it by how it ends", async () => {
     const { agent, clock, seen, settlements, witnessed } = await world()
     let finish: () => void = () => undefined

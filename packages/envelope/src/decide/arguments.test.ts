@@ -1,6 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { compiled, given } from "../analysis/testing/given-envelope.ts"
 import { UNKNOWN } from "../language/arguments.ts"
+import { latchesSetBy } from "../meters/latches.ts"
 import { readEnvelope } from "../language/read-envelope.ts"
 import { decide, prepare } from "./decide.ts"
 import { signalWords } from "./signal-words.ts"
@@ -83,7 +84,7 @@ describe("signals of source args", () => {
 
   it("set latches as the caller's do", () => {
     const latch = { type: "bool", source: "latch", set_by: "sure" }
-    const { findings } = readEnvelope({
+    const { envelope, findings } = readEnvelope({
       semantics: "envelope/1",
       signals: { tool, sure: { type: "bool", source: "args", from: "/sure" }, seen: latch },
       effects: { refund: "money" },
@@ -91,6 +92,10 @@ describe("signals of source args", () => {
       default: { outcome: "deny" }
     })
     assert.deepStrictEqual(findings, [])
+    const set = (args: unknown) => latchesSetBy(envelope!.signals, { sure: true }, {}, args)
+    assert.deepStrictEqual(set({ sure: true }), ["seen"])
+    for (const args of [{ sure: false }, { sure: "true" }, {}, undefined, UNKNOWN])
+      assert.deepStrictEqual(set(args), [])
   })
 
   it("name a pointer, and are not the tool", () => {

@@ -109,6 +109,10 @@ describe("lint in the service", () => {
         const clean = yield* (yield* drafted(refunds(), radius)).lint
         assert.deepStrictEqual([of("W208", clean), clean.proved.includes("W208")], [[], true])
       }
+      const { tool, amount } = refunds()["signals"] as { readonly tool: object; readonly amount: object }
+      const read = refunds({ signals: { tool, amount: { ...amount, source: "args", from: "/amount" } } })
+      const single = { max_single: { amount: 1_000, unit: "EUR/100" } }
+      assert.lengthOf(of("W208", yield* (yield* drafted(read, single)).lint), 1, "an amount in the arguments")
       assert.strictEqual(
         notRequested("W208", yield* (yield* drafted(refunds(), { max_single: { amount: 1, unit: "USD/100" } })).lint),
         "The blast radius bounds amount in USD/100, which is no signal of the envelope."

@@ -92,6 +92,40 @@ describe("signals of source args", () => {
     }).pipe(world())
   )
 
+  it.effect("of a list decide by the most restrictive element, which is explained", () =>
+    Effect.gen(function* () {
+      const host = { type: "text", form: "domain@1", source: "args", from: "/to/*" }
+      const { agentId } = yield* governedAgent({
+        semantics: "envelope/1",
+        signals: { tool, host },
+        effects: { search: "read", refund: "read" },
+        rules: [{ id: "own", outcome: "allow", when: [{ signal: "host", under: "example.com" }] }],
+        default: { outcome: "deny" }
+      })
+      const sent = (...to: ReadonlyArray<string>) => refund(agentId, { args: { to } })
+      assert.strictEqual((yield* sent("anna@example.com", "ben@mail.example.com")).outcome, "allow")
+      const denied = yield* sent("anna@example.com", "ben@evil.example")
+      assert.deepInclude(denied, { outcome: "deny", matched_rule: "@default" })
+      const { sentence } = yield* Evaluations.use((evaluations) => evaluations.explain(denied.id))
+      assert.match(sentence, /It would be allow if host .*example\.com.* That is of one element of the list/)
+      assert.strictEqual((yield* sent()).matched_rule, "@missing_signal")
+      assert.deepStrictEqual(verdicts(yield* recorded), ["ok", "ok", "ok"])
+    }).pipe(world())
+  )
+
+  it.effect("refuse no action for a version on trial, which cannot read a digest", () =>
+    Effect.gen(function* () {
+      const { agentId, envelopeId } = yield* governedAgent(refunds({ effects: { search: "read", refund: "read" } }))
+      const envelopes = yield* Envelopes
+      yield* envelopes.update(envelopeId, { envelope }, ann)
+      yield* envelopes.publish(envelopeId, { mode: "shadow" }, ann)
+      const trial = (more: object) =>
+        Effect.map(refund(agentId, more, { amount: 100 }), ({ outcome, shadow }) => [outcome, shadow?.matched_rule])
+      assert.deepStrictEqual(yield* trial({}), ["allow", "@invalid_signal"])
+      assert.deepStrictEqual(verdicts(yield* recorded), ["ok"])
+    }).pipe(world())
+  )
+
   it.effect("are what an approval and a standing approval are of", () =>
     Effect.gen(function* () {
       const { agentId } = yield* governedAgent(envelope)

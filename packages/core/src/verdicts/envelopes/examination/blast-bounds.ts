@@ -40,7 +40,7 @@ const boundsOf = (envelope: Envelope, member: string, value: Json): ReadonlyArra
       envelope,
       value,
       envelope.signals.flatMap(({ name, source, type, unit }) =>
-        source === "caller" && type === "int" ? [{ name, unit, isMeant: name === "amount" }] : []
+        (source === "caller" || source === "args") && type === "int" ? [{ name, unit, isMeant: name === "amount" }] : []
       ),
       "amount"
     )
