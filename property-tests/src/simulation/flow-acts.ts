@@ -18,8 +18,12 @@ const call = (id: string, agent: string) => ({
   id,
   type: "agent" as const,
   agent,
-  request: { url: `https://agent.example/${id}`, method: "POST" as const, body: { order: "{{inputs.order}}" } },
-  signals: { tool: "pay", amount: 1 },
+  request: {
+    url: `https://agent.example/${id}`,
+    method: "POST" as const,
+    body: { order: "{{inputs.order}}", amount: 1 }
+  },
+  signals: { tool: "pay" },
   retries: 5
 })
 

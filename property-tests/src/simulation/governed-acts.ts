@@ -27,7 +27,7 @@ const spending = (most: number): { readonly [member: string]: unknown } => ({
   semantics: "envelope/1",
   signals: {
     tool: { type: "enum", values: ["find", "pay"], source: "caller" },
-    amount: { type: "int", min: 0, max: 5_000, source: "caller", on_missing: 0 }
+    amount: { type: "int", min: 0, max: 5_000, source: "args", from: "/amount", on_missing: 0 }
   },
   effects: { find: "read", pay: "write_reversible" },
   meters: { spent: { op: "sum", of: "amount", where: { tool: ["pay"] }, window_ms: WINDOW_MS, key: ["agent_id"] } },
@@ -202,8 +202,13 @@ export const evaluateUnder = Effect.fnUntraced(function* (
   const agentId = yield* agentOf(client)
   if (agentId === null) return
   const line = lineOf(ledger.evaluated, ref, () => ({ agent: agentId, receipt: null, amount: 10 + pick(400) }))
-  const signals = { tool: "pay", amount: line.amount }
-  const requested = { agent_id: agentId, client_ref: ref, signals, args: signals, ...more }
+  const requested = {
+    agent_id: agentId,
+    client_ref: ref,
+    signals: { tool: "pay" },
+    args: { amount: line.amount },
+    ...more
+  }
   const made = yield* allowing(
     client,
     "evaluate",
