@@ -29,15 +29,22 @@ export const stepsOf = (pointer: string): ReadonlyArray<string> | null =>
 
 const unescaped = (step: string): string => step.replaceAll("~1", "/").replaceAll("~0", "~")
 
+/** The own member of an object or the element of a list; undefined where there is none. Spec: RFC 6901 section 4. */
+export const memberAt = (value: unknown, step: string): unknown =>
+  typeof value === "object" &&
+  value !== null &&
+  Object.hasOwn(value, step) &&
+  !(Array.isArray(value) && !INDEX.test(step))
+    ? (value as { readonly [name: string]: unknown })[step]
+    : undefined
+
 /** The value to which the steps lead; undefined where there is none, and {@link UNKNOWN} where it is not shown. */
 export const valueAt = (args: unknown, steps: ReadonlyArray<string>): unknown => {
   let found = args
   for (let i = 0; i < steps.length; i++) {
     if (found === REDACTED) return UNKNOWN
     if (typeof found === "symbol") return found
-    if (typeof found !== "object" || found === null || !Object.hasOwn(found, steps[i]!)) return undefined
-    if (Array.isArray(found) && !INDEX.test(steps[i]!)) return undefined
-    found = (found as { readonly [name: string]: unknown })[steps[i]!]
+    found = memberAt(found, steps[i]!)
   }
   return found === REDACTED ? UNKNOWN : found
 }

@@ -1,4 +1,5 @@
 /** Counts the decisions of a window by group and outcome, and compares the groups. Service and verifier run it. */
+import { memberAt, stepsOf } from "@flyball/envelope"
 import type { FairnessScreenedBody } from "@flyball/evidence"
 import type { Share } from "@flyball/statistics"
 import { partValue } from "../records/part-json.ts"
@@ -153,18 +154,9 @@ const ended = (status: string): string | null => (status === "intended" ? null :
 
 /** The text, number or boolean at a JSON pointer; null where there is none, or one that has no exact form. */
 const valueAt = (labels: Json, path: string): LabelValue | null => {
-  const names = path
-    .slice(1)
-    .split("/")
-    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"))
-  const found = names.reduce<Json | undefined>(memberAt, labels)
+  const found = (stepsOf(path) ?? []).reduce<unknown>(memberAt, labels)
   if (typeof found === "string") return found.length <= MAX_GROUP_LENGTH && found.isWellFormed() ? found : null
   return typeof found === "boolean" || (typeof found === "number" && Number.isFinite(found)) ? found : null
-}
-
-const memberAt = (value: Json | undefined, name: string): Json | undefined => {
-  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined
-  return Array.isArray(value) && !/^(0|[1-9]\d*)$/.test(name) ? undefined : (value as JsonMap)[name]
 }
 
 /** What the part `screen` of a record asks; null where it is not as a service writes it. */

@@ -1,5 +1,5 @@
 /** Pins of a standing approval: decides which inputs are in its box. Pure. */
-import type { Combination } from "@flyball/envelope"
+import { type Combination, memberAt, stepsOf } from "@flyball/envelope"
 import type { Json } from "../records/record.ts"
 
 /** A value that a pin names. */
@@ -55,23 +55,12 @@ export const holds = (pin: Pin, { args, signals }: ActionInputs): boolean => {
 }
 
 /** The value that a JSON pointer names; undefined where there is none. */
-export const valueAt = (root: unknown, pointer: string): unknown => {
-  let value: unknown = root
-  for (const piece of pointer.split("/").slice(1)) {
-    const name = piece.replaceAll("~1", "/").replaceAll("~0", "~")
-    if (Array.isArray(value)) value = /^(0|[1-9]\d{0,8})$/.test(name) ? value[Number(name)] : undefined
-    else if (isObject(value) && Object.hasOwn(value, name)) value = value[name]
-    else return undefined
-  }
-  return value
-}
+export const valueAt = (root: unknown, pointer: string): unknown => (stepsOf(pointer) ?? []).reduce(memberAt, root)
 
 /** The name of the signal of a pin; null for a pin on arguments, or on a value inside a signal. */
 export const pinnedSignal = ({ path }: Pin): string | null => {
-  const [, root, name, ...more] = path.split("/")
-  return root === "signals" && name !== undefined && more.length === 0
-    ? name.replaceAll("~1", "/").replaceAll("~0", "~")
-    : null
+  const [root, name, ...more] = stepsOf(path) ?? []
+  return root === "signals" && name !== undefined && more.length === 0 ? name : null
 }
 
 /** The axes whose value a pin names: the signal itself, and those that are read from the arguments at its path. */

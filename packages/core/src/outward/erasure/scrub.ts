@@ -337,6 +337,8 @@ const scrubs: { readonly [part: string]: Scrub } = {
   ),
   "envelope.withdrawn/reason": withdrawalReason,
   "evaluation.made/action": reviewedAction,
+  // Others are known by their digest.
+  "evaluation.made/args": { ...reviewedAction, isReported: (_, body) => body["args_redacted"] === true },
   "evaluation.made/signals": reviewedAction,
   "kill.activated/reason": killReason("kill.activated", "reason"),
   "kill.released/reason": killReason("kill.released", "releaseReason"),

@@ -187,6 +187,24 @@ describe("an approval", () => {
     }).pipe(world())
   )
 
+  it.effect("survives the erasure of arguments that their digest still names, and not of redacted ones", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent(envelope)
+      const redacted = { args_redacted: true, action_digest: `sha256:${"0a".repeat(32)}` }
+      const erasure = yield* Erasure
+      for (const [more, outcome] of [
+        [{}, "allow"],
+        [redacted, "require_review"]
+      ] as const) {
+        const { review_id, seq } = yield* refund(agentId, large, more)
+        yield* approved(review_id!)
+        yield* erasure.erase({ seq, name: "args", reason: "legal_order" }, { id: `usr_${"0".repeat(25)}9` })
+        assert.deepInclude(yield* refund(agentId, large, { ...more, approval_id: review_id! }), { outcome })
+      }
+      assert.deepStrictEqual(replayed(yield* recorded).filter(wrong), [])
+    }).pipe(world())
+  )
+
   it.effect("is found by the same question: one review, and answers name the review until it is used", () =>
     Effect.gen(function* () {
       const { agentId } = yield* governedAgent(envelope)
