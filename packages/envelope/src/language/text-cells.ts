@@ -104,6 +104,9 @@ export const placeOfText = (cells: TextCells, text: string): number => {
   return cells.placeOfEqual.get(key) ?? cells.places[cellOf(cells, key)]!
 }
 
+/** The point of the texts that meet no constant; -1 where there are none. */
+export const placeElsewhere = ({ cuts, places }: TextCells): number => places.at(-cuts.length)!
+
 type Cut = Pick<TextConstants, "prefixes" | "suffixes" | "cuts">
 
 /** The cell of a key that equals no constant. All constants together have a bounded length, so each is tried. */

@@ -54,6 +54,57 @@ const when = (id: string, outcome: string, ...conditions: ReadonlyArray<object>)
 const amount = (test: object) => ({ signal: "amount", ...test })
 const tool = (...names: ReadonlyArray<string>) => ({ signal: "tool", in: names })
 
+describe("rules on texts", () => {
+  const texts = (rules: ReadonlyArray<object>): Envelope =>
+    given(rules, {
+      signals: { file: { type: "text", source: "caller", form: "path@1" }, known: signals.known },
+      effects: { "*": "read" }
+    })
+  const file = (test: object) => ({ signal: "file", ...test })
+  const notEtc = { not: file({ under: "/etc" }) }
+
+  it("W215: an unreadable text that passes where a rule tests it", () => {
+    const passing: ReadonlyArray<Envelope> = [
+      texts([when("r", "allow", notEtc)]),
+      texts([all, when("r", "deny", file({ under: "/etc" }))]),
+      texts([when("r", "allow", file({ readable: false }))]),
+      texts([when("r", "allow", { signal: "known", is: true }), when("s", "require_review", file({ under: "/etc" }))])
+    ]
+    for (const envelope of passing) assert.equal(one("W215", report(envelope)).example!["file"], "%")
+    const closed: ReadonlyArray<Envelope> = [
+      texts([all]),
+      texts([when("r", "allow", file({ under: "/srv" }))]),
+      texts([when("r", "allow", file({ under: "/srv" }), { not: file({ under: "/srv/secret" }) })]),
+      texts([all, when("r", "deny", file({ under: "/etc" })), when("s", "deny", file({ readable: false }))]),
+      texts([when("r", "require_review", notEtc)])
+    ]
+    for (const envelope of closed) assert.lengthOf(of("W215", report(envelope)), 0)
+  })
+
+  it("W216: a rule that says only what a text must not be", () => {
+    const excluding = [
+      [notEtc],
+      [notEtc, file({ readable: true })],
+      [file({ nin: ["/etc/passwd"] })],
+      [{ any: [notEtc, file({ under: "/etc/hosts" })] }]
+    ]
+    for (const conditions of excluding) {
+      const found = one("W216", report(texts([when("r", "allow", ...conditions)])))
+      assert.deepEqual([found.rules, found.example!["file"]], [["r"], "/"])
+    }
+    const closed = [
+      [file({ under: "/srv" }), { not: file({ under: "/srv/secret" }) }],
+      [file({ under: "/" })],
+      [file({ readable: true })],
+      [file({ suffix: ".csv" })],
+      [file({ in: ["/a", "/b"] })]
+    ]
+    for (const conditions of closed)
+      assert.lengthOf(of("W216", report(texts([when("r", "allow", ...conditions)]))), 0, JSON.stringify(conditions))
+    assert.lengthOf(of("W216", report(texts([when("r", "allow", notEtc), when("s", "deny")]))), 0)
+  })
+})
+
 describe("rules that decide nothing", () => {
   it("E101: a rule that holds nowhere", () => {
     assert.deepEqual(

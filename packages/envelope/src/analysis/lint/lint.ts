@@ -9,6 +9,7 @@ import { checkReach } from "./checks/reach.ts"
 import { checkRedundant } from "./checks/redundant.ts"
 import { checkSideEffects } from "./checks/side-effects.ts"
 import { checkSurroundings } from "./checks/surroundings.ts"
+import { checkTexts } from "./checks/texts.ts"
 import { checkTier } from "./checks/tier.ts"
 import { checkUncovered } from "./checks/uncovered.ts"
 import { type LintCode, lintCodes, withoutExample } from "./codes.ts"
@@ -44,7 +45,9 @@ const requested: ReadonlyArray<LintCode> = [
   "W211",
   "W212",
   "W213",
-  "W214"
+  "W214",
+  "W215",
+  "W216"
 ]
 
 /**
@@ -73,6 +76,7 @@ export const lint = (compiled: Compiled, facts: LintFacts = {}, options: LintOpt
   checkSurroundings(inspection)
   checkAgentTier(inspection)
   checkCached(inspection)
+  checkTexts(inspection)
   const { findings, model, notChecked, open } = inspection
   const left = new Set([...open, ...notChecked].map(({ code }) => code))
   return {
