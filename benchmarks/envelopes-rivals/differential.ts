@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs"
 import { compile } from "../../packages/envelope/src/compile/compile.ts"
 import { type Axis, outcomes } from "../../packages/envelope/src/language/compiled.ts"
 import { readEnvelope } from "../../packages/envelope/src/language/read-envelope.ts"
+import { normalOf, placeOfText, type TextCells } from "../../packages/envelope/src/language/text-cells.ts"
 import { runTable, severityOf, tableOf } from "../../packages/envelope/src/compile/table.ts"
 import { envelopeJson } from "../envelopes-set.ts"
 import { engine as bufbuildCel } from "./bufbuild-cel.ts"
@@ -28,7 +29,8 @@ export const run = async (args: ReadonlyArray<string>): Promise<boolean> => {
     "twenty rules": envelopeJson,
     absence: fixture("absence"),
     attributes: fixture("attributes"),
-    texts: fixture("texts")
+    texts: fixture("texts"),
+    "text signals": fixture("text-signals")
   }
   let differing = 0
   for (const [name, json] of Object.entries(envelopes)) {
@@ -43,14 +45,14 @@ export const run = async (args: ReadonlyArray<string>): Promise<boolean> => {
       seed
     )
     for (let i = 0; i < INPUTS / Object.keys(envelopes).length; i++) {
-      const point = points()
+      const { point, texts } = points()
       const verdict = runTable(table, point, [])
       const expected = {
         outcome: outcomes[severityOf(table, verdict)]!,
         rule: verdict < 0 ? "@default" : rules[verdict]!.id
       }
       seen.add(expected.rule)
-      const signals = signalsAt(point, axes)
+      const signals = { ...signalsAt(point, axes), ...texts }
       for (const [which, load] of loaded.entries()) {
         const answer = await load(signals)()
         if (answer.outcome === expected.outcome && answer.rule === expected.rule) continue
@@ -69,7 +71,10 @@ export const run = async (args: ReadonlyArray<string>): Promise<boolean> => {
   return differing === 0
 }
 
-/** Points of the grid, half of the integers at a bound of some rule or one beside it. */
+/**
+ * Points of the grid, half of the integers at a bound of some rule or one beside it. Texts are made of the constants of
+ * rules, and given as the engines read them: their normal form, or nothing.
+ */
 const pointsOf = (
   axes: ReadonlyArray<Axis>,
   ranges: ReadonlyArray<{ readonly axis: number; readonly kind: string; readonly from?: number; readonly to?: number }>,
@@ -85,12 +90,26 @@ const pointsOf = (
     axis.max,
     ...ranges.flatMap((range) => (range.axis === i && range.kind === "interval" ? [range.from!, range.to!] : []))
   ])
-  return (): Float64Array =>
-    Float64Array.from(axes, (axis, i) => {
+  const textOf = ({ prefixes, suffixes, values }: TextCells): string => {
+    const part = (from: ReadonlyArray<string>): string => from[below(from.length)]!
+    if (below(4) === 0) return part(values)
+    const [start, end] = [part([...prefixes, ...values]), part([...suffixes, ...values])]
+    return `${start.slice(0, start.length - below(3))}${part(["", "", "/", ".", "a", "*", "\u00fc"])}${end.slice(below(3))}`
+  }
+  return (): { readonly point: Float64Array; readonly texts: Signals } => {
+    const texts: Record<string, string> = {}
+    const point = Float64Array.from(axes, (axis, i) => {
       if (axis.mayBeAbsent && below(4) === 0) return axis.min - 1
+      if (axis.text !== undefined) {
+        const text = textOf(axis.text)
+        texts[axis.name] = normalOf(axis.text, text) ?? ""
+        return placeOfText(axis.text, text)
+      }
       if (axis.kind !== "int" || below(2) === 0) return axis.min + below(axis.max - axis.min + 1)
       return Math.min(axis.max, Math.max(axis.min, bounds[i]![below(bounds[i]!.length)]! - 1 + below(3)))
     })
+    return { point, texts }
+  }
 }
 
 const signalsAt = (point: Float64Array, axes: ReadonlyArray<Axis>): Signals =>

@@ -43,6 +43,8 @@ export interface Step {
   readonly max: number
   readonly indices: ReadonlyMap<string, number> | null
   readonly text: TextCells | null
+  /** Of a text: the one that was decoded last. */
+  readonly last: { text: string | null }
   /** The point of an absent value; null where there must be one. */
   readonly absent: number | null
 }
@@ -104,6 +106,7 @@ export const decoderOf = ({ compiled, derived, signals }: Combination): Decoder 
       max: signal.max,
       indices,
       text,
+      last: { text: null },
       absent: signal.optional ? leastPoint(compiled.axes[place]!) : counted
     }
   })
@@ -218,8 +221,10 @@ const take = (step: Step, value: unknown, point: Float64Array): boolean => {
   } else if (step.text !== null) {
     // Of a list with too many elements none is read, as of a text that its form does not read.
     if (value === TOO_MANY && step.text.form !== null) point[step.place] = step.text.values.length - 1
-    else if (isText(step.text, value)) point[step.place] = placeOfText(step.text, value)
-    else return false
+    else if (isText(step.text, value)) {
+      step.last.text = value
+      point[step.place] = placeOfText(step.text, value)
+    } else return false
   } else if (value === true) point[step.place] = 1
   else if (value === false) point[step.place] = 0
   else return false

@@ -2,6 +2,8 @@
 import { isListed } from "../language/read-signals.ts"
 import type { Combination } from "../compile/compile.ts"
 import type { Axis } from "../language/compiled.ts"
+import { MAX_TEXT } from "../language/limits.ts"
+import type { TextCells } from "../language/text-cells.ts"
 
 /** One line for each axis: its name, what it is, and who computes it. */
 export const attributeLines = ({ compiled, signals }: Combination): ReadonlyArray<string> =>
@@ -29,12 +31,19 @@ export const leftOut = ({ meters, signals }: Combination): ReadonlyArray<string>
       ])
 ]
 
-const domainOf = ({ kind, max, min, values }: Axis): string =>
+const textOf = ({ base, form }: TextCells): string =>
+  form === null
+    ? `text of at most ${MAX_TEXT} characters`
+    : `text in the normal form of ${form}${base === null ? "" : ` from ${base}`}, "" where it is unreadable`
+
+const domainOf = ({ kind, max, min, text, values }: Axis): string =>
   kind === "int"
     ? `integer from ${min} to ${max}`
     : kind === "bool"
       ? "true or false"
-      : `one of ${values!.map((value) => JSON.stringify(value)).join(", ")}`
+      : text !== undefined
+        ? textOf(text)
+        : `one of ${values!.map((value) => JSON.stringify(value)).join(", ")}`
 
 const computed: { readonly [origin in Axis["origin"]]: string } = {
   caller: "",

@@ -9,10 +9,26 @@
  */
 import type { Combination } from "../compile/compile.ts"
 import type { CompiledRule } from "../language/compiled.ts"
-import type { Rule } from "../language/envelope.ts"
+import type { Condition, Rule } from "../language/envelope.ts"
 import { obligationJson } from "../language/obligations.ts"
 import { attributeLines, leftOut } from "./attributes.ts"
-import { type Dialect, expressionOf } from "./expression.ts"
+import { type Dialect, ruleExpression } from "./expression.ts"
+
+/** Why an envelope cannot be said in Cedar, a sentence each; empty if it can. */
+export const cedarRefusals = ({ layers }: Combination): ReadonlyArray<string> =>
+  layers
+    .flatMap((layer) => layer.rules)
+    .filter(({ unless, when }) => [...when, ...unless.flat()].some(testsLength))
+    .map(
+      ({ id }) => `The rule ${id} tests the length of a text, which Cedar does not know. Export to CEL, or without it.`
+    )
+
+const testsLength = (condition: Condition): boolean =>
+  condition.kind === "test"
+    ? condition.test.op === "length"
+    : condition.kind === "not"
+      ? testsLength(condition.of)
+      : condition.of.some(testsLength)
 
 /** The policies as text. Every text in the envelope is well formed. */
 export const toCedar = (combination: Combination): string => {
@@ -46,7 +62,7 @@ const policyOf = (compiled: CompiledRule, rule: Rule, { compiled: { axes } }: Co
   return [
     ...notes.flatMap(([name, value]) => (value === null ? [] : [`@${name}(${cedarText(String(value))})`])),
     `${may ? "permit" : "forbid"} (principal, action, resource)`,
-    `when { ${expressionOf(compiled.boxes, axes, dialect)} };`
+    `when { ${ruleExpression(rule, compiled, axes, dialect)} };`
   ].join("\n")
 }
 
@@ -63,9 +79,15 @@ const escapedCharacter = (one: string): string =>
       ? `\\u{${one.codePointAt(0)!.toString(16)}}`
       : one
 
+/** A text in a pattern of `like`, without its quotes. */
+const patternOf = (text: string): string => cedarText(text).slice(1, -1).replaceAll("*", "\\*")
+
 const dialect: Dialect = {
   value: (name) => (isPlain(name) ? `context.${name}` : `context[${cedarText(name)}]`),
   isThere: (name) => `context has ${isPlain(name) ? name : cedarText(name)}`,
   text: cedarText,
-  isOneOf: (value, list) => `[${list.join(", ")}].contains(${value})`
+  isOneOf: (value, list) => `[${list.join(", ")}].contains(${value})`,
+  beginsWith: (value, text) => `${value} like "${patternOf(text)}*"`,
+  endsWith: (value, text) => `${value} like "*${patternOf(text)}"`,
+  lengthOf: null
 }

@@ -8,7 +8,7 @@
 import type { Combination } from "../compile/compile.ts"
 import { type Outcome, outcomes } from "../language/compiled.ts"
 import { attributeLines, leftOut } from "./attributes.ts"
-import { type Dialect, expressionOf } from "./expression.ts"
+import { type Dialect, ruleExpression } from "./expression.ts"
 
 /** Why an envelope cannot be said in CEL, a sentence each; empty if it can. */
 export const celRefusals = ({ layers }: Combination): ReadonlyArray<string> =>
@@ -32,6 +32,7 @@ export const celRefusals = ({ layers }: Combination): ReadonlyArray<string> =>
 /** The expression as text. Precondition: `celRefusals` has none. */
 export const toCel = (combination: Combination): string => {
   const { axes, otherwise, rules } = combination.compiled
+  const sources = combination.layers.flatMap((layer) => layer.rules)
   const inOrder = rules
     .map((rule, place) => ({ rule, place }))
     .sort((a, b) => outcomes.indexOf(b.rule.outcome) - outcomes.indexOf(a.rule.outcome) || a.place - b.place)
@@ -45,7 +46,8 @@ export const toCel = (combination: Combination): string => {
           .join(""),
       "",
       ...inOrder.map(
-        ({ rule }) => `${expressionOf(rule.boxes, axes, dialect)}\n  ? ${answer(rule.outcome, rule.id)} :`
+        ({ place, rule }) =>
+          `${ruleExpression(sources[place]!, rule, axes, dialect)}\n  ? ${answer(rule.outcome, rule.id)} :`
       ),
       answer(otherwise[0]!, "@default")
     ].join("\n") + "\n"
@@ -93,5 +95,8 @@ const dialect: Dialect = {
   value: (name) => (isPlain(name) ? `signals.${name}` : `signals[${celText(name)}]`),
   isThere: (name) => `${celText(name)} in signals`,
   text: celText,
-  isOneOf: (value, list) => `${value} in [${list.join(", ")}]`
+  isOneOf: (value, list) => `${value} in [${list.join(", ")}]`,
+  beginsWith: (value, text) => `${value}.startsWith(${celText(text)})`,
+  endsWith: (value, text) => `${value}.endsWith(${celText(text)})`,
+  lengthOf: (value) => `size(${value})`
 }

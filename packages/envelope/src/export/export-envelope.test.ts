@@ -16,7 +16,7 @@ const refusalsOf = (json: unknown, to: ExportLanguage): ReadonlyArray<string> =>
 }
 
 describe("exporting an envelope", () => {
-  it.each(["absence", "attributes", "texts"])("says %s in Cedar and CEL", (name) => {
+  it.each(["absence", "attributes", "texts", "text-signals"])("says %s in Cedar and CEL", (name) => {
     for (const to of ["cedar", "cel"] as const)
       assert.strictEqual(textOf(envelope(`${name}.json`), to), fixture(`v2/${name}.${to}`))
   })
@@ -92,6 +92,20 @@ describe("exporting an envelope", () => {
       "The rule asks has obligations, which an expression of CEL cannot answer. Export to Cedar, or without them.",
       "The rule denies has retry_after_ms and suggestion, which an expression of CEL cannot answer. Export to " +
         "Cedar, or without them."
+    ])
+  })
+
+  it("says the length of a text in CEL, and refuses it for Cedar", () => {
+    const json = {
+      semantics: "envelope/1",
+      signals: { note: { type: "text", source: "caller", optional: true } },
+      rules: [{ id: "short", outcome: "allow", when: [{ not: { any: [{ signal: "note", length: [3, 9] }] } }] }],
+      default: { outcome: "deny" },
+      effects: { "*": "read" }
+    }
+    assert.include(textOf(json, "cel"), '!("note" in signals && (size(signals.note) >= 3 && size(signals.note) <= 9))')
+    assert.deepEqual(refusalsOf(json, "cedar"), [
+      "The rule short tests the length of a text, which Cedar does not know. Export to CEL, or without it."
     ])
   })
 

@@ -5,7 +5,7 @@
 import { compile } from "../compile/compile.ts"
 import { readEnvelope } from "../language/read-envelope.ts"
 import { celRefusals, toCel } from "./cel.ts"
-import { toCedar } from "./cedar.ts"
+import { cedarRefusals, toCedar } from "./cedar.ts"
 
 /** Languages that an envelope can be exported to. */
 export const exportLanguages = ["cedar", "cel"] as const
@@ -21,7 +21,8 @@ export type Exported = { readonly text: string } | { readonly refusals: Readonly
  * and rule are the same at every point whose values lie in their domains; meters, latches and derived signals are
  * attributes that the caller computes.
  *
- * - Refuses: what is no envelope; in CEL obligations, times and suggestions.
+ * - Texts with a form are given as their normal form, and as the empty text where they are unreadable.
+ * - Refuses: what is no envelope; in CEL obligations, times and suggestions; in Cedar lengths of texts.
  */
 export const exportEnvelope = (json: unknown, to: ExportLanguage): Exported => {
   const { envelope, findings } = readEnvelope(json)
@@ -31,6 +32,6 @@ export const exportEnvelope = (json: unknown, to: ExportLanguage): Exported => {
     }
   const { combination, findings: misfits } = compile([envelope])
   if (combination === null) return { refusals: misfits.map(({ code, message, path }) => `${code} ${path}: ${message}`) }
-  const refusals = to === "cel" ? celRefusals(combination) : []
+  const refusals = to === "cel" ? celRefusals(combination) : cedarRefusals(combination)
   return refusals.length > 0 ? { refusals } : { text: to === "cel" ? toCel(combination) : toCedar(combination) }
 }

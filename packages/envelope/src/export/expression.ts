@@ -3,7 +3,11 @@
  * says nothing about.
  */
 import { hasBit, leastPoint, pointCount } from "../language/boxes.ts"
-import type { Axis, Box, Range } from "../language/compiled.ts"
+import type { Axis, Box, CompiledRule, Range } from "../language/compiled.ts"
+import { allOf, type Grid } from "../language/conditions.ts"
+import type { Condition, Rule, Test } from "../language/envelope.ts"
+import { forms } from "../language/forms/forms.ts"
+import type { TextCells } from "../language/text-cells.ts"
 
 /** Syntax of an export language. Integers and `&&`, `||`, `!`, `==`, `>=`, `<=` are the same in all of them. */
 export interface Dialect {
@@ -11,6 +15,90 @@ export interface Dialect {
   readonly isThere: (name: string) => string
   readonly text: (value: string) => string
   readonly isOneOf: (value: string, list: ReadonlyArray<string>) => string
+  readonly beginsWith: (value: string, text: string) => string
+  readonly endsWith: (value: string, text: string) => string
+  /** Length of a text in code points; null where the language has none. */
+  readonly lengthOf: ((value: string) => string) | null
+}
+
+/**
+ * Expression that is true where a rule holds: made of its boxes or, where it tests texts, of its conditions, for the
+ * cells of texts mean nothing elsewhere.
+ */
+export const ruleExpression = (
+  rule: Rule,
+  { boxes }: CompiledRule,
+  axes: ReadonlyArray<Axis>,
+  dialect: Dialect
+): string => {
+  const grid: Grid = { axes, places: new Map(axes.map(({ name }, place) => [name, place])) }
+  const conditions = [...rule.when, ...rule.unless.map((of): Condition => ({ kind: "not", of: { kind: "all", of } }))]
+  return testsText({ kind: "all", of: conditions }, grid)
+    ? conditionExpression({ kind: "all", of: conditions }, grid, dialect)
+    : expressionOf(boxes, axes, dialect)
+}
+
+const testsText = (condition: Condition, grid: Grid): boolean =>
+  condition.kind === "test"
+    ? axisOf(condition.name, grid).text !== undefined
+    : condition.kind === "not"
+      ? testsText(condition.of, grid)
+      : condition.of.some((one) => testsText(one, grid))
+
+const axisOf = (name: string, { axes, places }: Grid): Axis => axes[places.get(name)!]!
+
+const conditionExpression = (condition: Condition, grid: Grid, dialect: Dialect): string => {
+  if (condition.kind === "not") return `!(${conditionExpression(condition.of, grid, dialect)})`
+  if (condition.kind !== "test") {
+    const parts = condition.of
+      .map((one) => conditionExpression(one, grid, dialect))
+      .map((part, _, all) => (all.length > 1 ? grouped(part) : part))
+    return parts.length === 0
+      ? String(condition.kind === "all")
+      : parts.join(condition.kind === "all" ? " && " : " || ")
+  }
+  const { mayBeAbsent, name, text } = axisOf(condition.name, grid)
+  if (text === undefined) return expressionOf(allOf([condition], grid), grid.axes, dialect)
+  const { test } = condition
+  const isThere = dialect.isThere(name)
+  if (test.op === "present") return test.value ? isThere : `!(${isThere})`
+  const holds = textExpression(test, dialect.value(name), text, dialect)
+  return mayBeAbsent ? `${isThere} && ${grouped(holds)}` : holds
+}
+
+/** A test of a text that is there: of its normal form, which is empty where it is unreadable. */
+const textExpression = (test: Test, value: string, { form }: TextCells, dialect: Dialect): string => {
+  const isReadable = `${value} != ${dialect.text("")}`
+  switch (test.op) {
+    case "eq":
+      return `${value} == ${dialect.text(String(test.value.value))}`
+    case "in":
+    case "nin": {
+      const texts = test.values.map((one) => dialect.text(String(one.value)))
+      const isIn = dialect.isOneOf(value, texts)
+      return test.op === "in" ? isIn : `${form === null ? "" : `${isReadable} && `}!(${isIn})`
+    }
+    case "prefix":
+      return dialect.beginsWith(value, String(test.prefix.value))
+    case "suffix":
+      return dialect.endsWith(value, String(test.value.value))
+    case "under": {
+      const root = String(test.value.value)
+      if (forms[form!].under === "suffix")
+        return `${value} == ${dialect.text(root)} || ${dialect.endsWith(value, `.${root}`)}`
+      return root === "/"
+        ? dialect.beginsWith(value, root)
+        : `${value} == ${dialect.text(root)} || ${dialect.beginsWith(value, `${root}/`)}`
+    }
+    case "length": {
+      const length = dialect.lengthOf!(value)
+      return `${length} >= ${Number(test.from.value)} && ${length} <= ${Number(test.to.value)}`
+    }
+    case "readable":
+      return test.value ? isReadable : `${value} == ${dialect.text("")}`
+    default:
+      throw new TypeError(`A text has no test ${test.op}.`)
+  }
 }
 
 /** Expression that is true where any of some boxes holds. */

@@ -51,6 +51,7 @@ export const constantsOf = ({ base, form }: TextReading, tests: Iterable<Test>):
     else if (test.op === "suffix") suffixes.add(`${String(test.value.value)}${end}`)
     else if (test.op === "under") (under === "prefix" ? prefixes : suffixes).add(keyOf(String(test.value.value)))
     else if (test.op === "length") cuts.add(Number(test.from.value)).add(Number(test.to.value) + 1)
+    for (const end of [0, MAX_TEXT + 1]) cuts.delete(end)
   }
   return { base, form, prefixes: [...prefixes], suffixes: [...suffixes], cuts: [...cuts], equals: [...equals] }
 }
@@ -140,7 +141,7 @@ const sorted = ({ cuts, equals, form, prefixes, suffixes }: TextConstants) => {
   return {
     prefixes: longestFirst([...prefixes, start]),
     suffixes: longestFirst([...suffixes, end]),
-    cuts: [...new Set([0, ...cuts])].filter((cut) => cut <= MAX_TEXT).sort((a, b) => a - b),
+    cuts: [...new Set([0, ...cuts])].sort((a, b) => a - b),
     equals: [...new Set(equals)]
   }
 }

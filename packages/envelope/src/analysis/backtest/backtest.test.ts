@@ -1,6 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { backtest, type BacktestOptions, type BacktestReport } from "./backtest.ts"
 import type { Envelope } from "../../language/envelope.ts"
+import { diff } from "../diff/diff.ts"
 import type { RecordedEvaluation, RecordedEvent } from "./recorded-evaluation.ts"
 import { recordedInputs } from "./recorded-inputs.ts"
 import { compiled, given, signals } from "../testing/given-envelope.ts"
@@ -216,5 +217,30 @@ describe("backtest", () => {
       compiled(inForce)
     )
     assert.deepEqual(inputs, [{ amount: 100, known: true, tier: 2, tool: "pay", "meter:paid": 107 }])
+  })
+
+  it("keeps the text that was recorded, which another version may put into another cell", () => {
+    const files = (root: string): Envelope =>
+      given([{ id: "below", outcome: "allow", when: [{ signal: "file", under: root }] }], {
+        signals: { file: { type: "text", form: "path@1", source: "caller", on_missing: "/srv/none" } },
+        effects: { "*": "read" }
+      })
+    const [before, after] = [compiled(files("/srv")), compiled(files("/srv/reports"))]
+    const declared = { signals: new Set(["file"]), meters: [] }
+    const inputs = recordedInputs(
+      [{ file: "/srv/reports/a" }, { file: "/srv/b" }, {}, { file: "%" }].map(
+        (sent) => evaluation(0, { declared, meters: [], server: {}, signals: sent }).evaluation
+      ),
+      before
+    )
+    assert.deepEqual(
+      inputs.map(({ file }) => file),
+      ["/srv/reports/a", "/srv/b", "/srv", "%"]
+    )
+    const { historyTotal, transitions } = diff(before.compiled, after.compiled, { history: inputs })
+    assert.deepEqual(
+      [historyTotal, ...transitions.map(({ from, historyCount, to }) => `${from} ${to} ${historyCount}`)],
+      [4, "allow deny 2"]
+    )
   })
 })
