@@ -94,7 +94,8 @@ const pointsOf = (
     const part = (from: ReadonlyArray<string>): string => from[below(from.length)]!
     if (below(4) === 0) return part(values)
     const [start, end] = [part([...prefixes, ...values]), part([...suffixes, ...values])]
-    return `${start.slice(0, start.length - below(3))}${part(["", "", "/", ".", "a", "*", "\u00fc"])}${end.slice(below(3))}`
+    const between = part(["", "", "/", ".", "a", "*", "\u00fc"])
+    return `${start.slice(0, start.length - below(3))}${between}${end.slice(below(3))}`
   }
   return (): { readonly point: Float64Array; readonly texts: Signals } => {
     const texts: Record<string, string> = {}

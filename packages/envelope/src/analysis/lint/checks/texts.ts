@@ -68,8 +68,8 @@ const checkUnreadable = ({ find, model, own, say }: Inspection, index: number): 
   say(
     "W215",
     [],
-    `An action is permitted where ${axis.name} is no ${forms[axis.text!.form!].noun} that all programs read alike. Permit ` +
-      "by under, eq or in, or forbid what is not readable.",
+    `An action is permitted where ${axis.name} is no ${forms[axis.text!.form!].noun} that all programs read alike. ` +
+      "Permit by under, eq or in, or forbid what is not readable.",
     { example }
   )
 }
