@@ -3,6 +3,7 @@ import { Agents, Capture, Checkpointer, Erasure, IngestKeys, Packs, Principals, 
 import { Storage } from "@flyball/core/storage"
 import { Effect } from "effect"
 import { breakerActs } from "./breaker-acts.ts"
+import { driftActs } from "./drift-acts.ts"
 import { flowActs } from "./flow-acts.ts"
 import { type Act, ask, type Client, unexpected } from "./client.ts"
 import { governedActs } from "./governed-acts.ts"
@@ -320,6 +321,7 @@ export const acts = {
   ...screenActs,
   ...flowActs,
   ...toolActs,
+  ...driftActs,
   ...quotaActs,
   ...monitorActs
 }

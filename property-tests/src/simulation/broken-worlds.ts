@@ -8,7 +8,8 @@ import {
   type RecordDraft,
   WEBHOOKS
 } from "@flyball/core/storage"
-import { BREAKERS, KILL_ACTIVATIONS, KILL_EPOCH, MCP_SERVERS } from "../../../packages/rules/src/index.ts"
+import { BREAKERS, KILL_ACTIVATIONS, KILL_EPOCH, MCP_SERVERS, runKinds } from "../../../packages/rules/src/index.ts"
+import { DRIFT_EPOCHS } from "../../../packages/core/src/screens/drift/plan-alarm.ts"
 import { planRelease } from "../../../packages/core/src/verdicts/breakers/plan-breaker.ts"
 import { storedBreaker } from "../../../packages/core/src/verdicts/breakers/stored-breaker.ts"
 import { Effect, Result } from "effect"
@@ -18,6 +19,7 @@ import { type BrokenWorld, withCommit, withStorage } from "./broken-world.ts"
 import {
   brokenOften,
   crowded,
+  drifting,
   flowing,
   keyed,
   listed,
@@ -151,6 +153,29 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
       withStorage(({ commit }) => ({
         commit: (change) =>
           commit({ ...change, puts: (change.puts ?? []).filter(({ collection }) => collection !== "inferences") })
+      }))
+  },
+  {
+    what: "a store that forgets where an alarm ended",
+    foundBy: "drift",
+    says: /begins with .*, and one before it ends/,
+    options: drifting,
+    ports: () =>
+      withCommit("drift.alarmed", (storage, change) =>
+        storage.commit({ ...change, puts: (change.puts ?? []).filter(({ collection }) => collection !== DRIFT_EPOCHS) })
+      )
+  },
+  {
+    what: "a store that hides half of what a breaker is calibrated by",
+    foundBy: "drift",
+    says: /good runs and/,
+    options: drifting,
+    ports: () =>
+      withStorage(({ records }) => ({
+        records: (query) =>
+          Effect.map(records(query), (found) =>
+            query.kinds === runKinds && query.order === undefined ? found.slice(found.length >> 1) : found
+          )
       }))
   },
   {

@@ -193,6 +193,8 @@ export class Ledger {
   readonly resolvedFindings = new Map<string, "approved" | "rejected">()
   /** Reservations of quotas that were acknowledged, by id. `actual`: what each is settled with, once that was tried. */
   readonly reservations = new Map<string, QuotaReservation & { actual: number | null }>()
+  /** Alarms about behaviour that were acknowledged. */
+  alarms = 0
   /** The workflow of the run, once one is acknowledged. */
   workflow: string | null = null
   /** Executions, by client and turn. */

@@ -178,6 +178,13 @@ export const listed = (options: SimulationOptions): SimulationOptions => ({
   acts: ["listTools", "listTools", "listTools", "resolveFinding"]
 })
 
+/** Three hosts that come and go while an agent changes, is followed, and has breakers that its runs calibrate. */
+export const drifting = (options: SimulationOptions): SimulationOptions => ({
+  ...stopped(options),
+  actsPerClient: 20,
+  acts: ["behave", "behave", "behave", "behave", "followBy", "follow", "follow", "calibrate"]
+})
+
 /** Three hosts that come and go while workflows call agents, ask people and are cancelled. */
 export const flowing = (options: SimulationOptions): SimulationOptions => ({
   ...stopped(options),

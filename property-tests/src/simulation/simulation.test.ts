@@ -1,7 +1,19 @@
 /** Seeds of the simulation, the kept ones first; and every checker finds the world that is broken for it. */
 import { assert, describe, it } from "vitest"
 import { brokenWorlds } from "./broken-worlds.ts"
-import { answered, broken, flowing, keyed, listed, metered, reviewed, screened, stopped, watched } from "./options.ts"
+import {
+  answered,
+  broken,
+  drifting,
+  flowing,
+  keyed,
+  listed,
+  metered,
+  reviewed,
+  screened,
+  stopped,
+  watched
+} from "./options.ts"
 import { failureText, Totals } from "./report.ts"
 import { keptSeeds, seedsOf } from "./seeds.ts"
 import { simulate } from "./simulate.ts"
@@ -202,6 +214,23 @@ describe("the simulation", () => {
     assert.isAbove(totals.restarts, FLOWS)
     assert.isAbove(totals.faults, FLOWS)
   })
+
+  it(
+    `finds alarms about behaviour, and thresholds that good runs set, as counted by hand in ${FLOWS} seeds`,
+    { timeout: 600_000 },
+    async () => {
+      const totals = new Totals()
+      for (let seed = FIRST_FLOW; seed < FIRST_FLOW + FLOWS; seed++) {
+        const result = await simulate(seed, { options: drifting })
+        assert.isEmpty(result.problems, failureText(result))
+        totals.add(result)
+      }
+      for (const what of ["behave", "follow", "alarm", "calibrate"])
+        assert.isAtLeast(totals.answers.get(what) ?? 0, FLOWS, what)
+      assert.isAbove(totals.restarts, FLOWS)
+      assert.isAbove(totals.faults, FLOWS)
+    }
+  )
 
   it(`finds every trip of a breaker equal to the records, in ${TRIPS} seeds`, { timeout: 600_000 }, async () => {
     const totals = new Totals()

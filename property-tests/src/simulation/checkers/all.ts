@@ -5,6 +5,7 @@ import { captureChecker } from "./capture.ts"
 import { chainChecker } from "./chain.ts"
 import { type Checked, type Checker, readRecords } from "./checked.ts"
 import { deliveriesChecker } from "./deliveries.ts"
+import { driftChecker } from "./drift.ts"
 import { evaluationsChecker } from "./evaluations.ts"
 import { flowsChecker } from "./flows.ts"
 import { guardChecker } from "./guard.ts"
@@ -34,6 +35,7 @@ const checkers: { readonly [name: string]: Checker } = {
   screens: screensChecker,
   flows: flowsChecker,
   tools: toolsChecker,
+  drift: driftChecker,
   quotas: quotasChecker,
   monitors: monitorsChecker,
   packs: packsChecker

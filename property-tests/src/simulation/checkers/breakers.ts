@@ -182,7 +182,9 @@ const count = (
   }
   if (metric === "action_velocity") {
     const made = within.filter(({ kind }) => kind === "decision.witnessed")
-    return counted(made, String(made.length), made.length > Number(params["max_count"]))
+    const runs = Map.groupBy(made, ({ body }) => (params["per"] === "run" ? body["run_id"] : null))
+    const most = Math.max(0, ...[...runs.values()].map(({ length }) => length))
+    return counted(made, String(most), most > Number(params["max_count"]))
   }
   const judged = within.filter(({ body, kind }) => kind === "evaluation.made" && body["matched_rule"] !== "@killed")
   return share(judged, judged.filter(({ body }) => body["outcome"] === "deny" || body["outcome"] === "halt").length)

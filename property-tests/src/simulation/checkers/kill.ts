@@ -14,9 +14,10 @@ export const killChecker: Checker = (world) =>
   Effect.gen(function* () {
     const { ledger, ports, records } = world
     const changes = changesIn(records)
-    // The service itself checks the channel, and breakers activate by themselves: no act of a caller asks for that.
+    // The service itself checks the channel, and breakers and alarms activate by themselves: no caller requests that.
     const reasons = (yield* ports.storage.list(KILL_ACTIVATIONS))
       .filter(({ body }) => body["targetId"] !== CHANNEL_TARGET && body["breakerId"] === null)
+      .filter(({ body }) => body["actor"] !== "policy:drift")
       .map(({ body }) => String(body["reason"]))
     return [
       ...epochs(changes),
