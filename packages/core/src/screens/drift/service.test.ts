@@ -66,8 +66,8 @@ describe("the change of an agent", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("reads the windows and no other decision", () => {
-    let read = 0
+  it.effect("reads the windows and no other decision, and settlements one by one where they lie far apart", () => {
+    let [read, single] = [0, 0]
     const counting = governorWorld((storage) => ({
       ...storage,
       records: (query) =>
@@ -75,14 +75,35 @@ describe("the change of an agent", () => {
           Effect.sync(() => {
             if (query.order === "desc") read += found.length
           })
+        ),
+      record: (seq) =>
+        Effect.andThen(
+          Effect.sync(() => single++),
+          storage.record(seq)
         )
     }))
     return Effect.gen(function* () {
       const { id } = yield* registered("courier")
-      yield* witnessRuns(id, 100, ["read", "write"], "a")
-      read = 0
-      yield* Behavior.use((behavior) => behavior.change(id, { lookback: 40 }))
-      assert.strictEqual(read, 40)
+      const { receipts } = yield* witnessRuns(id, 100, ["read", "write"], "a")
+      const settle = (from: number, to: number) =>
+        Effect.forEach(receipts.slice(from, to), ({ decision_id: decisionId }) =>
+          Capture.use((capture) => capture.settle(decisionId, { status: "error" }, key))
+        )
+      const change = Behavior.use((behavior) => behavior.change(id, { lookback: 40 }))
+      yield* settle(490, 494)
+      ;[read, single] = [0, 0]
+      yield* change
+      assert.deepStrictEqual([read, single], [40, 0])
+      yield* settle(499, 500)
+      yield* settle(0, 10)
+      yield* settle(498, 499)
+      yield* settle(10, 20)
+      yield* settle(495, 498)
+      ;[read, single] = [0, 0]
+      const { effect } = (yield* change).dimensions.find(({ name }) => name === "outcome")!
+      assert.deepStrictEqual([read, single], [40, 3])
+      // Two of the last four runs have errors.
+      assert.deepInclude(effect, { component: ["error"], current: 0.5 })
     }).pipe(Effect.provide(counting))
   })
 })

@@ -13,7 +13,7 @@ import { Context, Effect, Layer } from "effect"
 import { Chain } from "../../chain/chain.ts"
 import { everyUnit, type Scope } from "../../foundation/scope.ts"
 import { readAgent } from "../../registry/agents/read-agent.ts"
-import { inTurns } from "../../storage/each-record.ts"
+import { inTurns, type Take } from "../../storage/each-record.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import { type ReadFault, Storage, type StorageApi, type StoredRecord } from "../../storage/port.ts"
 import { SETTLE_SCOPE } from "../../verdicts/capture/plan-settle.ts"
@@ -38,7 +38,7 @@ export interface BehaviorApi {
 const LOOKBACK = 200
 /** Records read at a time. */
 const PAGE = 1_000
-/** Settlements read at once: they lie anywhere in the chain, one read each. */
+/** Settlements read at once where they lie far apart: one read each. */
 const AT_ONCE = 16
 
 /** Service of behaviour. Spec: document 1 section 4, GET /behavior/agents/{agent_id}/change; decision 0073. */
@@ -94,19 +94,20 @@ const readDecisions = Effect.fnUntraced(function* (
   records.reverse()
   const idOf = ({ atMs, seq }: StoredRecord): string => decisionId(atMs, seq, originTag)
   const settled = new Map<string, JsonMap>()
-  for (let from = 0; from < records.length; from += PAGE) {
-    const taken = yield* storage.once(SETTLE_SCOPE, records.slice(from, from + PAGE).map(idOf))
-    yield* Effect.forEach(
-      taken.filter(({ seq }) => seq <= asOfSeq),
-      Effect.fnUntraced(function* ({ key, seq }) {
-        const record = yield* storage.record(seq)
-        if (record === null) return yield* new StorageCorrupt({ reason: `the settlement at seq ${seq} is missing` })
-        const body = bodyOf(record)
-        settled.set(key, body instanceof StorageCorrupt ? yield* body : body)
-      }),
-      { concurrency: AT_ONCE, discard: true }
-    )
-  }
+  const places = new Map<number, string>()
+  for (let from = 0; from < records.length; from += PAGE)
+    for (const { key, seq } of yield* storage.once(SETTLE_SCOPE, records.slice(from, from + PAGE).map(idOf)))
+      if (seq <= asOfSeq) places.set(seq, key)
+  yield* eachSettlement(
+    storage,
+    agentId,
+    [...places.keys()].toSorted((a, b) => a - b),
+    (record) => {
+      const body = bodyOf(record)
+      if (body instanceof StorageCorrupt) return Effect.fail(body)
+      settled.set(places.get(record.seq)!, body)
+    }
+  )
   const decisions: Array<DriftDecision> = []
   yield* inTurns(records, (record) => {
     const body = bodyOf(record)
@@ -115,6 +116,36 @@ const readDecisions = Effect.fnUntraced(function* (
     decisions.push(driftDecision({ seq, hash: toHex(hash), body }, settled.get(idOf(record)) ?? null))
   })
   return decisions
+})
+
+/**
+ * Hands on the settlements of an agent at these places, ascending: page by page where they lie close together, else one
+ * by one. Between them may be any number of settlements of other decisions.
+ */
+const eachSettlement = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  agentId: string,
+  seqs: ReadonlyArray<number>,
+  take: Take<StoredRecord, StorageCorrupt>
+): Effect.fn.Return<void, ReadFault> {
+  const wanted = new Set(seqs)
+  for (let isClose = true; isClose && wanted.size > 0;) {
+    const [from] = wanted
+    const range = { from: from!, to: seqs.at(-1)!, limit: Math.min(PAGE, wanted.size) }
+    const page = yield* storage.records({ agentId, kinds: ["decision.settled"], ...range })
+    const found = page.filter(({ seq }) => wanted.delete(seq))
+    yield* inTurns(found, take)
+    isClose = 2 * found.length >= range.limit
+  }
+  yield* Effect.forEach(
+    wanted,
+    Effect.fnUntraced(function* (seq) {
+      const record = yield* storage.record(seq)
+      if (record === null) return yield* new StorageCorrupt({ reason: `the settlement at seq ${seq} is missing` })
+      yield* take(record) ?? Effect.void
+    }),
+    { concurrency: AT_ONCE, discard: true }
+  )
 })
 
 /** Records of an agent, from the first decision of both windows on, that may explain a change. */
