@@ -4,13 +4,15 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Behavior, Capture, driftAlarms, Kill, ResponsePolicies } from "@flyball/core"
 import { memoryStorage } from "@flyball/core/storage"
-import { sqliteStorage } from "@flyball/storage-sql"
+import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
+import { givenDatabase } from "@flyball/testkit/postgres"
 import { Effect } from "effect"
-import { afterAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { run } from "../../../apps/verify/src/run.ts"
 import { activeAgent, ann, exported, host, inBoundedWorld, publish, refunds } from "../replay-verdicts/bounded-world.ts"
 import { tauAgents } from "./tau-runs.ts"
 
+const database = givenDatabase({ afterAll, beforeAll })
 const folder = mkdtempSync(join(tmpdir(), "flyball-drift-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -72,7 +74,8 @@ const verified = async (pack: Uint8Array, vkey: string, answer: unknown, ...more
 
 describe.each([
   ["memory", () => memoryStorage()],
-  ["SQLite", () => sqliteStorage({ file: ":memory:" })]
+  ["SQLite", () => sqliteStorage({ file: ":memory:" })],
+  ["Postgres", () => postgresStorage({ url: database.url, schema: "drift" })]
 ] as const)("on %s", (_, open) => {
   it("answer and alarm follow from the pack, and an altered answer does not", async () => {
     const { agentId, alarms, answer, pack, response, vkey } = await inBoundedWorld(life, open())
