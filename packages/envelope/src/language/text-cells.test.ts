@@ -116,11 +116,11 @@ describe("cells of texts", () => {
     assert.deepEqual(of(many(65, (i) => ({ prefix: `a${i}` }))), ["E113 /signals/t"])
     assert.deepEqual(of(many(60, (i) => (i < 40 ? { prefix: `a${i}` } : { suffix: `${i}` }))), [])
     assert.deepEqual(of(many(120, (i) => (i < 60 ? { prefix: `a${i}` } : { suffix: `${i}` }))), ["E113 /signals/t"])
-    const begin = performance.now()
+    const begin = process.cpuUsage().user
     assert.deepEqual(
       of(many(93, (i) => (i < 62 ? { prefix: "a".repeat(140 - i) } : { suffix: "a".repeat(110 - i) }))),
       []
     )
-    assert.isBelow(performance.now() - begin, 5000)
+    assert.isBelow((process.cpuUsage().user - begin) / 1_000, 5_000)
   })
 })
