@@ -11,6 +11,7 @@ import { readEnvelope } from "../packages/envelope/src/language/read-envelope.ts
 import { compareRivals } from "./envelopes-rivals/compare.ts"
 import { areInstalled, howToInstall } from "./envelopes-rivals/engines.ts"
 import { evaluateAgain } from "./envelopes-again.ts"
+import { textLines } from "./envelopes-texts.ts"
 import { changedJson, envelopeJson, handWritten, type Input, inputsFrom } from "./envelopes-set.ts"
 import { recomputeInMemory } from "./replay/in-memory.ts"
 import { alternate, type Benchmark, figure, type Line, median, quantile, timed } from "./harness.ts"
@@ -93,6 +94,7 @@ export const benchmark: Benchmark = {
         met: p99 < 5
       },
       ...(await analysisLines()),
+      ...(await textLines()),
       ...(await evaluateAgain(inputs, evaluate)),
       await recomputeInMemory()
     ]

@@ -7,15 +7,18 @@ const signs = signsOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234
 const SIMPLE = /^(?:\/[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)+$/
 /** A name that `..` may take back: in another, some reader stops. */
 const PLAIN = /^[A-Za-z0-9._-]+$/
-/** Windows strips such ends, lists are split at commas, and shells expand a tilde. */
-const UNSURE = /^[ ~]|[ .,]$/
+/** Windows strips such ends of names and has short names with `~`, lists are split at commas, shells expand a tilde. */
+const UNSURE = /(?:^|\/)[ ~]|~[0-9]|[ ,](?:\/|$)|[^/.]\.+(?:\/|$)|(?:^|\/)\.{3,}(?:\/|$)/
+/** A name that is empty, `.` or `..`. */
+const RESOLVED = /\/\.{0,2}(?:\/|$)/
 
 /** Reads a path: its normal form, or null where common programs read it differently. `base` is a normal form. */
 export const readPath = (text: string, base: string | null): string | null => {
   if (text.length > MAX_TEXT) return null
   if (SIMPLE.test(text)) return text
-  if (text === "" || text.startsWith("//") || text.startsWith("-") || !hasOnly(text, signs) || /~[0-9]/.test(text))
+  if (text === "" || text.startsWith("//") || text.startsWith("-") || !hasOnly(text, signs) || UNSURE.test(text))
     return null
+  if (text.startsWith("/") && !RESOLVED.test(text)) return text
   if (!text.startsWith("/") && base === null) return null
   const names = text.startsWith("/") || base === "/" ? [] : base!.slice(1).split("/")
   // Names of the base are the author's own: `..` takes these back whatever they are.
@@ -31,8 +34,7 @@ export const readPath = (text: string, base: string | null): string | null => {
       const last = names.pop()
       if (isDoubled || (last !== undefined && names.length >= own && !PLAIN.test(last))) return null
       own = Math.min(own, names.length)
-    } else if (UNSURE.test(name)) return null
-    else names.push(name)
+    } else names.push(name)
   }
   const path = `/${names.join("/")}`
   return path.length > MAX_TEXT ? null : path
