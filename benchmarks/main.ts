@@ -20,6 +20,7 @@ const benchmarks: { readonly [name: string]: () => Promise<{ readonly benchmark:
   client: () => import("./client.ts"),
   kill: () => import("./kill.ts"),
   flood: () => import("./flood.ts"),
+  executions: () => import("./executions.ts"),
   breakers: () => import("./breakers.ts"),
   behavior: () => import("./behavior.ts"),
   fairness: () => import("./fairness.ts"),

@@ -1,15 +1,19 @@
 /**
- * `npm run slow -- executions`: kills a process (SIGKILL) before, within and after each commit of an execution that
- * calls an agent, waits for a person and calls it again, on SQLite and on Postgres. Another process goes on. Prints
- * what each kill left, as a table.
+ * `npm run slow -- executions [--decisions N]`: N executions (10,000 unless said) on SQLite that two people answer at
+ * once: one answer counts, and no step runs twice. Then it kills a process (SIGKILL) before, within and after each
+ * commit of an execution that calls an agent, waits for a person and calls it again, on SQLite and on Postgres. Another
+ * process goes on. Prints what each kill left, as a table.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freshDatabase, startPostgres } from "@flyball/testkit/postgres"
 import type { StoreAt } from "../src/crash/store-at.ts"
+import { decisionsUnderLoad } from "../src/workflows/decisions.ts"
 import { differencesIn, type RunCrash, runCrashes } from "../src/workflows/crashes.ts"
 import { numbersOf } from "./options.ts"
+
+const DECISIONS = 10_000
 
 const moments = () => ["before", "during 0", "during 1", "after"]
 
@@ -27,7 +31,7 @@ const table = (name: string, found: ReadonlyArray<RunCrash>): void => {
 
 /** Runs the proof. True when every execution ended as it should, and replay finds no difference. */
 export const run = async (args: ReadonlyArray<string>): Promise<boolean> => {
-  numbersOf(args, [])
+  const { decisions = DECISIONS } = numbersOf(args, ["decisions"])
   const folder = mkdtempSync(join(tmpdir(), "flyball-executions-"))
   const server = await startPostgres()
   const { drop, url } = await freshDatabase(server.url)
@@ -36,6 +40,12 @@ export const run = async (args: ReadonlyArray<string>): Promise<boolean> => {
     ["Postgres", { postgres: url }]
   ]
   try {
+    const loaded = join(folder, "loaded.db")
+    const { completed, seconds } = await decisionsUnderLoad({ sqlite: loaded }, join(folder, "loaded"), decisions)
+    console.log(
+      `${decisions} executions, each answered twice at once: ${completed} yes, ${decisions - completed} no, each on ` +
+        `record once, and no step ran twice; ${seconds.toFixed(1)} s`
+    )
     let differences = 0
     for (const [name, at] of places) {
       const of = { at, dir: join(folder, name), moments }

@@ -9,6 +9,7 @@ const proofs: {
   differential: () => import("../../benchmarks/envelopes-rivals/differential.ts"),
   drift: () => import("./drift.ts"),
   executions: () => import("./executions.ts"),
+  gateway: () => import("./gateway.ts"),
   diskfull: () => import("./diskfull.ts"),
   idempotency: () => import("./idempotency.ts"),
   kills: () => import("./kills.ts"),
