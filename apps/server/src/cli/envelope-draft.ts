@@ -3,6 +3,7 @@ import { ToolServers } from "@flyball/core"
 import { readEnvelope } from "@flyball/envelope"
 import { draftEnvelope, type JsonMap } from "@flyball/rules"
 import { exitStatus } from "./command.ts"
+import { oneLine } from "./one-line.ts"
 import { withHost } from "./with-host.ts"
 
 /** Prints the draft for the tools that a server of the store listed last. */
@@ -24,9 +25,10 @@ export const draftOfList = (list: unknown): number => {
 const printDraft = (tools: ReadonlyArray<JsonMap>): number => {
   const { envelope, notes } = draftEnvelope(tools)
   console.log(JSON.stringify(envelope, null, 2))
-  for (const note of notes) console.error(`flyball envelope: ${note}`)
+  for (const note of notes) console.error(`flyball envelope: ${oneLine(note)}`)
   // Names that no tool may have, and more tools than an envelope takes.
   const { findings } = readEnvelope(envelope)
-  for (const { code, message, path } of findings) console.error(`flyball envelope: ${code} ${path}: ${message}`)
+  for (const { code, message, path } of findings)
+    console.error(oneLine(`flyball envelope: ${code} ${path}: ${message}`))
   return findings.length === 0 ? exitStatus.ok : exitStatus.failed
 }

@@ -6,6 +6,7 @@ import { readJson, withoutMark } from "@flyball/evidence"
 import { fileProblem } from "../host/file-problem.ts"
 import { readArguments, UsageError } from "./arguments.ts"
 import { command, counted, exitStatus } from "./command.ts"
+import { oneLine } from "./one-line.ts"
 
 /** Does one act with the envelope in a file, or with its tests. */
 export const run = command("envelope", async (args) => {
@@ -48,13 +49,15 @@ const tested = (file: string): number => {
   const { cases, findings } =
     typeof named === "string" ? runCases(tests, readJsonFile(resolve(dirname(file), named))) : runCases(tests)
   for (const { code, in: place, message, path } of findings)
-    console.error(`flyball envelope: ${file}: ${place === "tests" ? "" : "the envelope: "}${code} ${path}: ${message}`)
+    console.error(
+      oneLine(`flyball envelope: ${file}: ${place === "tests" ? "" : "the envelope: "}${code} ${path}: ${message}`)
+    )
   if (findings.length > 0) return exitStatus.failed
   const differing = cases.filter(({ difference }) => difference !== null)
   console.log(
     `${file}: ${counted(cases.length, "case")}, ${differing.length} ${differing.length === 1 ? "differs" : "differ"}`
   )
-  for (const { difference, name } of differing) console.log(`  ${name}: ${difference}`)
+  for (const { difference, name } of differing) console.log(oneLine(`  ${name}: ${difference}`))
   return differing.length === 0 ? exitStatus.ok : exitStatus.failed
 }
 

@@ -130,6 +130,7 @@ const longTexts = /^(?:contents?|text|body|data|html|markdown|code|diff|patch)$/
 
 const shapeOf = (tool: string, name: string, schema: JsonMap): Shape | string => {
   const { enum: values, format, maxLength, maximum, minimum, type } = schema
+  if (name === "*") return "no pointer leads to it"
   if (Array.isArray(values))
     return values.every((one) => typeof one === "string" && one !== "" && one.length <= MAX_VALUE)
       ? { type: "enum", values: values as ReadonlyArray<string> }

@@ -92,6 +92,11 @@ describe("rules on texts", () => {
       const found = one("W216", report(texts([when("r", "allow", ...conditions)])))
       assert.deepEqual([found.rules, found.example!["file"]], [["r"], "/"])
     }
+    const plain = given([when("r", "allow", { signal: "t", nin: ["/etc/passwd"] })], {
+      signals: { t: { type: "text", source: "caller" } },
+      effects: { "*": "read" }
+    })
+    assert.deepEqual(one("W216", report(plain)).rules, ["r"])
     const closed = [
       [file({ under: "/srv" }), { not: file({ under: "/srv/secret" }) }],
       [file({ under: "/" })],

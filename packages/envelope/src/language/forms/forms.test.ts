@@ -34,6 +34,14 @@ describe.each(["path@1", "domain@1", "scheme@1"] satisfies ReadonlyArray<FormNam
     }
   })
 
+  it("takes back no name in disguise", () => {
+    if (form !== "path@1") return
+    for (const name of [".[.]", "[.][.]", ".[!a]", "'..'", "..''", ".'.'", "..^", "^.", ".@(.)", ".+(.)", "!(a)"])
+      for (const text of [`/srv/${name}/etc`, `/srv/a/${name}`, name]) assert.isNull(read(text, "/srv"), text)
+    for (const text of ["@/etc/passwd", "=cat", "'/etc/passwd'", "+x"]) assert.isNull(read(text, "/srv"), text)
+    assert.equal(read("/srv/it's (1) @home/a^b.c", null), "/srv/it's (1) @home/a^b.c")
+  })
+
   it("reads its own normal forms unchanged", () => {
     for (const { expected } of all) if (expected !== null) assert.equal(read(textOf(keyOf(expected)), null), expected)
   })

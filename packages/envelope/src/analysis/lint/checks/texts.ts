@@ -17,8 +17,8 @@ const ASKS_A_PERSON = severityOf("require_review")
  */
 export const checkTexts = (inspection: Inspection): void => {
   for (const [index, { text }] of inspection.model.compiled.axes.entries()) {
-    if (text === undefined || text.form === null) continue
-    checkUnreadable(inspection, index)
+    if (text === undefined) continue
+    if (text.form !== null) checkUnreadable(inspection, index)
     checkExclusion(inspection, index)
   }
 }
@@ -79,7 +79,7 @@ const checkExclusion = ({ find, idOf, model, ownRules, say }: Inspection, index:
   const { boxes, compiled, numbers } = model
   const axis = compiled.axes[index]!
   const elsewhere = placeElsewhere(axis.text!)
-  const readable = Array.from({ length: axis.max }, (_, point) => point)
+  const readable = Array.from({ length: axis.max + (axis.text!.form === null ? 1 : 0) }, (_, point) => point)
   const excluding = (box: number): boolean =>
     isIn(boxes[box]!, index, axis, elsewhere) && readable.some((point) => !isIn(boxes[box]!, index, axis, point))
   const suspects = ownRules.filter(
