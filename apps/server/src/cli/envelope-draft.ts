@@ -23,6 +23,7 @@ export const draftOfList = (list: unknown): number => {
 }
 
 const printDraft = (tools: ReadonlyArray<JsonMap>): number => {
+  if (tools.length === 0) throw new Error("the list names no tool")
   const { envelope, notes } = draftEnvelope(tools)
   console.log(JSON.stringify(envelope, null, 2))
   for (const note of notes) console.error(`flyball envelope: ${oneLine(note)}`)

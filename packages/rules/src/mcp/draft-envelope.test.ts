@@ -64,6 +64,24 @@ describe("a draft of an envelope from a list of tools", () => {
     )
   })
 
+  it("leaves out what no value fits and no pointer reaches, and keeps bounds that do not belong to their range", () => {
+    const { envelope, notes } = draftEnvelope([
+      tool("t", {
+        none: { enum: [] },
+        never: { type: "integer", minimum: 9, maximum: 1 },
+        "*": { type: "string" },
+        open: { type: "integer", exclusiveMinimum: 0, exclusiveMaximum: 10, maximum: 1e300 }
+      })
+    ])
+    assert.deepStrictEqual(
+      Object.keys(envelope.signals).filter((name) => name !== "tool"),
+      ["open"]
+    )
+    assert.deepInclude(envelope.signals["open"], { min: 1, max: 9 })
+    assert.lengthOf(notes, 4)
+    assert.deepStrictEqual(readEnvelope(envelope).findings, [])
+  })
+
   it("admits what each of its tools takes, or leaves the argument out", () => {
     const { envelope, notes } = draftEnvelope([
       tool("pay", { to: { type: "string" }, cents: { type: "integer", minimum: 1, maximum: 10 }, tier: {} }, ["to"]),

@@ -132,11 +132,15 @@ const shapeOf = (tool: string, name: string, schema: JsonMap): Shape | string =>
   const { enum: values, format, maxLength, maximum, minimum, type } = schema
   if (name === "*") return "no pointer leads to it"
   if (Array.isArray(values))
-    return values.every((one) => typeof one === "string" && one !== "" && one.length <= MAX_VALUE)
+    return values.length > 0 && values.every((one) => typeof one === "string" && one !== "" && one.length <= MAX_VALUE)
       ? { type: "enum", values: values as ReadonlyArray<string> }
-      : `its values are not all texts of 1 to ${MAX_VALUE} characters`
+      : `its values are none, or not all texts of 1 to ${MAX_VALUE} characters`
   if (type === "boolean") return { type: "bool" }
-  if (type === "integer") return { type: "int", min: bounded(minimum, -MAX_INT), max: bounded(maximum, MAX_INT) }
+  if (type === "integer") {
+    const min = Math.max(bounded(minimum, -MAX_INT), bounded(schema["exclusiveMinimum"], -MAX_INT, 1))
+    const max = Math.min(bounded(maximum, MAX_INT), bounded(schema["exclusiveMaximum"], MAX_INT, -1))
+    return min <= max ? { type: "int", min, max } : "no whole number is within its bounds"
+  }
   if (type === "number") return "a number may have a fraction. Declare an int where the tool takes whole numbers"
   if (type !== "string") return "its schema has no type of a signal"
   const words = nameOf(name)
@@ -148,8 +152,9 @@ const shapeOf = (tool: string, name: string, schema: JsonMap): Shape | string =>
     : { type: "text" }
 }
 
-const bounded = (value: unknown, otherwise: number): number =>
-  typeof value === "number" && Math.abs(value) <= MAX_INT ? Math.round(value) : otherwise
+/** A bound as a whole number; `step`: from one that does not belong to the range itself. */
+const bounded = (value: unknown, otherwise: number, step = 0): number =>
+  typeof value === "number" && Math.abs(value) < MAX_INT ? Math.round(value) + step : otherwise
 
 /** A shape that admits what each tool takes, or why there is none. */
 const alikeOf = (all: ReadonlyArray<Argument>): Shape | string => {
