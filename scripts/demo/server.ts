@@ -1,6 +1,7 @@
 /** A real `flyball serve` in a folder of its own, and a small client for it. */
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import { existsSync } from "node:fs"
 import { createInterface } from "node:readline"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -68,7 +69,8 @@ export const startServer = async (folder: string): Promise<RunningServer> => {
     FLYBALL_ORIGIN: "flyball.example/demo",
     FLYBALL_LOG_LEVEL: "silent",
     FLYBALL_TRUST_STORE: `${folder}/trust`,
-    FLYBALL_GATEWAY_UPSTREAMS: upstreamsFile(folder),
+    // The README's reader and the client's have none.
+    ...(existsSync(upstreamsFile(folder)) ? { FLYBALL_GATEWAY_UPSTREAMS: upstreamsFile(folder) } : {}),
     FLYBALL_EGRESS_ALLOW: "127.0.0.1",
     FLYBALL_EGRESS_HTTP: "1"
   }
