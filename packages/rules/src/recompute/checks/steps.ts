@@ -13,6 +13,8 @@ import { CLOCK_STEP_MS, ID_LENGTH, LATE_MS } from "../tolerances.ts"
 interface Step {
   /** The id that this record gives. */
   readonly gives?: string
+  /** What it gives belongs to an org unit, also where it names an agent: later records do not name that agent. */
+  readonly isOfUnit?: boolean
   /** Ids that an earlier record gave. */
   readonly of?: ReadonlyArray<string>
   /** The id that this record ends: nothing names it again. */
@@ -73,7 +75,7 @@ const recordSteps: { readonly [kind: string]: Step } = {
   "fairness.screened": { gives: "screen_id", of: ["agent_id"] },
   "ingest_key.minted": { gives: "key_id" },
   "ingest_key.revoked": { of: ["key_id"], ends: "key_id" },
-  "platform_key.minted": { gives: "key_id", of: ["agent_id"] },
+  "platform_key.minted": { gives: "key_id", of: ["agent_id"], isOfUnit: true },
   "platform_key.revoked": { of: ["key_id"], ends: "key_id" },
   "mapping.changed": { counts: ["rules", "mapping", "rules"] },
   "principal.seen": { gives: "principal_id" },
@@ -122,14 +124,17 @@ export class Steps {
     )
   }
 
-  #give({ gives, same = [] }: Step, { body, seq }: { readonly body: JsonMap; readonly seq: number }): Problem | null {
+  #give(
+    { gives, isOfUnit = false, same = [] }: Step,
+    { body, seq }: { readonly body: JsonMap; readonly seq: number }
+  ): Problem | null {
     const id = gives === undefined ? undefined : body[gives]
     if (typeof id !== "string" || id.length !== ID_LENGTH) return null
     const before = this.#given.get(id)
     if (before !== undefined)
       return before.seq < 0 ? null : problem("reference_mismatch", `${id} is given by record ${before.seq} as well.`)
     const said = Object.fromEntries(same.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])))
-    this.#given.set(id, { seq, agentId: body["agent_id"], said, ended: null })
+    this.#given.set(id, { seq, agentId: isOfUnit ? undefined : body["agent_id"], said, ended: null })
     return null
   }
 
@@ -151,8 +156,7 @@ export class Steps {
       }
       if (given.ended !== null && given.ended >= 0)
         return problem("ended_twice", `${id} was ended by record ${given.ended}.`)
-      const { agent_id: agentId = given.agentId } = body
-      if (member !== "agent_id" && typeof given.agentId === "string" && given.agentId !== agentId)
+      if (member !== "agent_id" && typeof given.agentId === "string" && given.agentId !== body["agent_id"])
         return problem("reference_mismatch", `${id} belongs to ${given.agentId}; the record says another agent.`)
       for (const [name, value] of Object.entries(given.said))
         if (body[name] !== undefined && body[name] !== value)
