@@ -5,6 +5,7 @@ import {
   type Account,
   defineModule,
   Lists,
+  logRarely,
   type Module,
   MONITORS,
   oneUnit,
@@ -66,8 +67,10 @@ const ROUND_MS = 1_000
 const clock: Layer.Layer<never, never, Monitors> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { round } = yield* Monitors
+    const outage = logRarely("Monitors are not checked; each second tries again.", "Monitors are checked again.")
     yield* round.pipe(
-      Effect.catchCause((cause) => Effect.logError("Monitors were not checked. They are in a second.", cause)),
+      Effect.andThen(outage.over),
+      Effect.catchCause(outage.reported),
       Effect.andThen(Effect.sleep(ROUND_MS)),
       Effect.forever,
       Effect.forkScoped

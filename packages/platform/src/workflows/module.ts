@@ -6,6 +6,7 @@ import {
   defineModule,
   EXECUTIONS,
   Lists,
+  logRarely,
   type Module,
   oneUnit,
   type OperationCaller,
@@ -76,8 +77,13 @@ const operations = {
 const engine: Layer.Layer<never, never, Workflows> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { pause, round } = yield* Workflows
+    const outage = logRarely(
+      "Executions are not moved on; each half second tries again.",
+      "Executions are moved on again."
+    )
     yield* round.pipe(
-      Effect.catchCause((cause) => Effect.logError("Executions were not moved on. They are in half a second.", cause)),
+      Effect.andThen(outage.over),
+      Effect.catchCause(outage.reported),
       Effect.andThen(pause),
       Effect.forever,
       Effect.forkScoped

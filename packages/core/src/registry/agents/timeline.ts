@@ -145,6 +145,7 @@ const sentences: { readonly [kind: string]: (body: JsonObject) => string } = {
   "envelope.drafted": ({ revision, version }) => `Envelope version ${version} drafted, revision ${revision}.`,
   "envelope.published": ({ mode, version }) => `Envelope version ${version} published, ${mode}.`,
   "envelope.withdrawn": () => "Envelope withdrawn.",
+  "platform_key.minted": () => "Got a platform key, with which it calls the gateway.",
   "eval.recorded": ({ failed, passed, verdict }) =>
     `Eval run recorded: ${passed} passed, ${failed} failed${verdict === undefined ? "" : `, ${verdict}`}.`,
   "mcp.manifest_seen": ({ state, tool_server, tools }) =>
