@@ -57,7 +57,12 @@ export const lintCodes = {
   W213: { level: "warning", hasExample: true, title: "The rule decides nothing at the tier of the agent." },
   W214: { level: "warning", hasExample: false, title: "Nothing is decided without the service, though it is offered." },
   W215: { level: "warning", hasExample: true, title: "An action is permitted where a text is unreadable." },
-  W216: { level: "warning", hasExample: true, title: "A rule bounds a text only by what it must not be." }
+  W216: { level: "warning", hasExample: true, title: "A rule bounds a text only by what it must not be." },
+  W217: {
+    level: "warning",
+    hasExample: false,
+    title: "A text without a form is bounded as if it were a path or a URL."
+  }
 } as const satisfies Record<string, { readonly level: LintLevel; readonly hasExample: boolean; readonly title: string }>
 
 /** A code of {@link lintCodes}. Spec: `envelope/1` section 14. */

@@ -97,6 +97,7 @@ describe("rules on texts", () => {
       effects: { "*": "read" }
     })
     assert.deepEqual(one("W216", report(plain)).rules, ["r"])
+    assert.lengthOf(of("W217", report(plain)), 0)
     const closed = [
       [file({ under: "/srv" }), { not: file({ under: "/srv/secret" }) }],
       [file({ under: "/" })],
@@ -108,6 +109,23 @@ describe("rules on texts", () => {
       assert.lengthOf(of("W216", report(texts([when("r", "allow", ...conditions)]))), 0, JSON.stringify(conditions))
     assert.lengthOf(of("W216", report(texts([when("r", "allow", notEtc), when("s", "deny")]))), 0)
   })
+})
+
+it("W217: a path or a URL that is compared sign by sign", () => {
+  const bounded = (test: object) =>
+    of(
+      "W217",
+      report(
+        given([when("r", "allow", { signal: "t", ...test })], {
+          signals: { t: { type: "text", source: "caller" } },
+          effects: { "*": "read" }
+        })
+      )
+    )
+  for (const test of [{ prefix: "/srv/reports" }, { prefix: "https://example.com" }, { suffix: "@example.com" }])
+    assert.lengthOf(bounded(test), 1, JSON.stringify(test))
+  for (const test of [{ prefix: "ORD-" }, { prefix: "https://example.com/api/" }, { suffix: ".csv" }, { eq: "/srv" }])
+    assert.lengthOf(bounded(test), 0, JSON.stringify(test))
 })
 
 describe("rules that decide nothing", () => {

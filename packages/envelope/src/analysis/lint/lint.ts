@@ -47,7 +47,8 @@ const requested: ReadonlyArray<LintCode> = [
   "W213",
   "W214",
   "W215",
-  "W216"
+  "W216",
+  "W217"
 ]
 
 /**

@@ -12,13 +12,14 @@ import type { Inspection } from "../inspection.ts"
 const ASKS_A_PERSON = severityOf("require_review")
 
 /**
- * W215 and W216: an unreadable text that passes where rules test it, and a rule that names only what a text must not
- * be.
+ * W215 to W217: an unreadable text that passes where rules test it, a rule that names only what a text must not be, and
+ * a path or a URL that is compared sign by sign.
  */
 export const checkTexts = (inspection: Inspection): void => {
   for (const [index, { text }] of inspection.model.compiled.axes.entries()) {
     if (text === undefined) continue
-    if (text.form !== null) checkUnreadable(inspection, index)
+    if (text.form === null) checkFormless(inspection, index)
+    else checkUnreadable(inspection, index)
     checkExclusion(inspection, index)
   }
 }
@@ -71,6 +72,22 @@ const checkUnreadable = ({ find, model, own, say }: Inspection, index: number): 
     `An action is permitted where ${axis.name} is no ${forms[axis.text!.form!].noun} that all programs read alike. ` +
       "Permit by under, eq or in, or forbid what is not readable.",
     { example }
+  )
+}
+
+/** A folder, and a URL that may go on within its host. */
+const LIKE_PATH = /^(?:\/.|[a-z][a-z0-9+-]*:\/\/[^/]*$)/i
+
+/** W217: a beginning or an end is the constant of a text that only a form reads as programs do. */
+const checkFormless = ({ model, say }: Inspection, index: number): void => {
+  const { name, text } = model.compiled.axes[index]!
+  const found = text!.prefixes.find((one) => LIKE_PATH.test(one)) ?? text!.suffixes.find((one) => one.startsWith("@"))
+  if (found === undefined) return
+  say(
+    "W217",
+    [],
+    `${JSON.stringify(found)} is compared with ${name} sign by sign: ".." and other spellings lead out of it, and so ` +
+      'does a longer name. Give the signal a form, "path@1" or "domain@1", and bound it by under.'
   )
 }
 
