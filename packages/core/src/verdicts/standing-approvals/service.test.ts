@@ -146,6 +146,41 @@ describe("a standing approval", () => {
     }).pipe(world())
   )
 
+  it.effect("covers the texts that it names, and no other of their cell or normal form", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent({
+        semantics: "envelope/1",
+        signals: {
+          tool: { type: "enum", values: ["write"], source: "caller" },
+          file: { type: "text", form: "path@1", source: "args", from: "/path" }
+        },
+        effects: { write: "write_reversible" },
+        rules: [
+          {
+            id: "below",
+            outcome: "require_review",
+            when: [{ signal: "file", under: "/srv" }],
+            obligations: [{ type: "reviewers", role: "reviewer", approvals: 1, ttl_ms: HOUR_MS }]
+          }
+        ],
+        default: { outcome: "deny" }
+      })
+      const write = (path: string) => ask(agentId, { tool: "write" }, { action: "write", args: { path } })
+      const made = yield* write("/srv/a")
+      yield* (yield* Reviews).resolve(made.review_id!, { resolution: "approve", reason: "seen" }, cyn)
+      yield* granted(made.review_id!, { count: 10, pins: [{ path: "/args/path", one_of: ["/srv/a", "/srv/b"] }] })
+      for (const [path, outcome] of [
+        ["/srv/b", "allow"],
+        ["/srv/c", "require_review"],
+        ["/srv/./a", "require_review"],
+        ["/srv/../etc", "deny"],
+        ["/srv/a", "allow"]
+      ] as const)
+        assert.strictEqual((yield* write(path)).outcome, outcome, path)
+      yield* agrees
+    }).pipe(world())
+  )
+
   it.effect("never loosens a denial or a halt", () =>
     Effect.gen(function* () {
       const { agentId, reviewId } = yield* reviewed
