@@ -338,6 +338,18 @@ describe("side effects", () => {
       0
     )
     assert.lengthOf(of("W208", report(envelope, { blastRadius: [{ signal: "tool", values: ["search"] }] })), 1)
+    // "x" is the example of every text that no rule names.
+    const named = (...conditions: ReadonlyArray<object>) =>
+      given([when("r", "allow", ...conditions)], {
+        signals: { t: { type: "text", source: "caller" } },
+        effects: { "*": "read" }
+      })
+    const outside = (...conditions: ReadonlyArray<object>) =>
+      of("W208", report(named(...conditions), { blastRadius: [{ signal: "t", values: ["", "x", "a"] }] })).length
+    assert.deepEqual(
+      [outside({ signal: "t", eq: "a" }), outside(), outside({ signal: "t", length: [1, 9] })],
+      [0, 1, 1]
+    )
   })
 })
 

@@ -57,6 +57,10 @@ export const checkBlastRadius = (inspection: Inspection): void => {
   }
 }
 
+/** Whether a point is one value and not the example of a cell that has more. */
+const isOneValue = ({ text }: Axis, point: number): boolean =>
+  text === undefined || text.placeOfEqual.values().some((place) => place === point)
+
 /** The complement of a bound, as boxes. */
 const outsideOf = (bound: BlastBound, index: number, axes: ReadonlyArray<Axis>): ReadonlyArray<Box> => {
   const axis = axes[index]!
@@ -74,7 +78,11 @@ const outsideOf = (bound: BlastBound, index: number, axes: ReadonlyArray<Axis>):
   return axis.values === null
     ? []
     : others(
-        pointSet(index, axis, (point) => point < axis.min || bound.values.includes(axis.values![point]!)),
+        pointSet(
+          index,
+          axis,
+          (point) => point < axis.min || (isOneValue(axis, point) && bound.values.includes(axis.values![point]!))
+        ),
         [...Array.from({ length: index }, () => axis), axis]
       )
 }
