@@ -4,10 +4,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { ActionDenied, type Client, openClient } from "@flyball/client"
+import { openSmtpMailer } from "@flyball/node"
 import { Client as McpClient } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { openWorld, type World } from "../../../apps/server/src/http/http-world.ts"
+import { startMailServer } from "../../../apps/server/src/webhook-tests/testing/mail-server.ts"
 
 const proxy = fileURLToPath(new URL("../../../packages/client/src/adapters/mcp/proxy/main.ts", import.meta.url))
 const filesystem = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-filesystem/dist/index.js"))
@@ -145,6 +147,35 @@ describe("the first real tool", () => {
     } finally {
       await mcp.close()
       await rm(root, { recursive: true })
+    }
+  })
+
+  it("sends letters within one domain, and none that names a stranger", async () => {
+    const relay = await startMailServer()
+    const mailer = openSmtpMailer({ url: relay.url, from: "clerk@example.com" })
+    const recipe = new URL("../../../examples/envelopes/inside-outside.json", import.meta.url)
+    const { envelope } = JSON.parse(await readFile(recipe, "utf8"))
+    // What a clerk at L2 does by itself: its class in the recipe needs L3.
+    const { agent } = await governed("clerk", { ...envelope, effects: { send_mail: "write_reversible" } })
+    let sent = 0
+    const mail = (...to: ReadonlyArray<string>) =>
+      agent
+        .guard("send_mail", { to }, async () => {
+          for (const one of to)
+            await mailer.send({ to: one, subject: "Hello", text: "Good morning.", messageId: `${sent++}@example.com` })
+          return "sent"
+        })
+        .catch((cause: unknown) => (cause instanceof ActionDenied ? "denied" : String(cause)))
+    try {
+      assert.strictEqual(await mail("anna@example.com", "ben@mail.example.com"), "sent")
+      for (const stranger of ["eve@evil.test", "eve@example.com.evil.test", "anna@example.com, eve@evil.test", "eve"])
+        assert.strictEqual(await mail("anna@example.com", stranger), "denied", stranger)
+      assert.deepStrictEqual(
+        relay.letters.flatMap(({ to }) => to),
+        ["anna@example.com", "ben@mail.example.com"]
+      )
+    } finally {
+      await relay.close()
     }
   })
 
