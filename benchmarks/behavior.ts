@@ -6,7 +6,7 @@ import { type Governor, openGovernor } from "@flyball/core"
 import { dataFolder } from "@flyball/node"
 import { sqliteStorage } from "@flyball/storage-sql"
 import { decisionAt, decisionsFrom } from "./decisions.ts"
-import { type Benchmark, figure, type Line, median, quantile } from "./harness.ts"
+import { absolute, type Benchmark, figure, type Line, median, quantile } from "./harness.ts"
 
 const STORE = 1_000_000
 const LOOKBACK = 2_000
@@ -53,8 +53,7 @@ export const benchmark: Benchmark = {
         name,
         value: figure(median(values)),
         unit,
-        limit: null,
-        ratio: null,
+        ...absolute,
         goal: goal === null ? "none" : `< ${goal} ${unit}`,
         met: goal === null || median(values) < goal
       })

@@ -8,7 +8,7 @@ import { type Governor, openGovernor } from "@flyball/core"
 import { dataFolder } from "@flyball/node"
 import { sqliteStorage } from "@flyball/storage-sql"
 import { decisionsFrom } from "./decisions.ts"
-import { type Benchmark, figure, type Line, median, timed } from "./harness.ts"
+import { absolute, type Benchmark, figure, type Line, median, timed } from "./harness.ts"
 
 const AGENTS = 1_000
 const LENGTHS = [100_000, 1_000_000] as const
@@ -128,8 +128,7 @@ const linesOf = ([short, long]: ReadonlyArray<Measured>, coldMs: number): Readon
     name: "breakers.first_check",
     value: figure(coldMs),
     unit: "ms",
-    limit: null,
-    ratio: null,
+    ...absolute,
     goal: "none",
     met: true
   }

@@ -3,7 +3,7 @@ import { lint } from "../packages/envelope/src/analysis/lint/lint.ts"
 import { compile } from "../packages/envelope/src/compile/compile.ts"
 import { decide, prepare, type Ready, type Situation } from "../packages/envelope/src/decide/decide.ts"
 import { readEnvelope } from "../packages/envelope/src/language/read-envelope.ts"
-import { alternate, figure, type Line, median, quantile, timed } from "./harness.ts"
+import { absolute, alternate, figure, type Line, median, quantile, timed } from "./harness.ts"
 
 const PER_ROUND = 100_000
 const ROUNDS = 9
@@ -219,8 +219,7 @@ export const textLines = async (): Promise<ReadonlyArray<Line>> => {
     name,
     value,
     unit,
-    limit: null,
-    ratio: null,
+    ...absolute,
     goal: `under ${most} ${unit}`,
     met: value < most
   })

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { freshDatabase, startPostgres } from "@flyball/testkit/postgres"
 import { openFlows } from "../property-tests/src/workflows/flows.ts"
 import type { StoreAt } from "../property-tests/src/crash/store-at.ts"
-import { type Benchmark, figure, type Line, median, quantile } from "./harness.ts"
+import { absolute, type Benchmark, figure, type Line, median, quantile } from "./harness.ts"
 
 const STARTS = 2_000
 const WARM_UP = 300
@@ -93,8 +93,7 @@ const measured = async (backend: keyof typeof GOALS, at: StoreAt, dir: string): 
       name: `executions.${backend}.${name}`,
       value: figure(value),
       unit,
-      limit: null,
-      ratio: null,
+      ...absolute,
       goal,
       met
     })

@@ -11,6 +11,9 @@ export interface Line {
   readonly met: boolean
 }
 
+/** Members of a line whose goal is absolute. */
+export const absolute = { limit: null, ratio: null } satisfies Partial<Line>
+
 /** A benchmark: a name for the command line, and what it measures. */
 export interface Benchmark {
   readonly name: string
