@@ -59,7 +59,7 @@ export const checkBlastRadius = (inspection: Inspection): void => {
 
 /** Whether a point is one value and not the example of a cell that has more. */
 const isOneValue = ({ text }: Axis, point: number): boolean =>
-  text === undefined || text.placeOfEqual.values().some((place) => place === point)
+  text === undefined || [...text.placeOfEqual.values()].includes(point)
 
 /** The complement of a bound, as boxes. */
 const outsideOf = (bound: BlastBound, index: number, axes: ReadonlyArray<Axis>): ReadonlyArray<Box> => {
