@@ -1,0 +1,113 @@
+/**
+ * A document as its reader gives it, and what rules find in it: both are recomputed by the verifier. Spec: document 2
+ * sections 2 and 6, "extraction".
+ */
+
+/** Types of documents. */
+export const documentTypes = [
+  "invoice",
+  "credit_note",
+  "receipt",
+  "bank_statement",
+  "identity_document",
+  "contract",
+  "unknown"
+] as const
+export type DocumentType = (typeof documentTypes)[number]
+
+/** A piece of text. Lengths in hundredths of a point, from the upper left corner of the page. */
+export interface TextItem {
+  readonly text: string
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+  /** Why nobody who reads the page sees it; null: it can be seen. Hidden text never becomes a field. */
+  readonly hidden: "render_mode" | "white" | "small" | "outside" | null
+}
+
+/** A page. HTML, mail, DOCX and text are laid out in lines of one width, so that rules have one form to read. */
+export interface DocumentPage {
+  readonly width: number
+  readonly height: number
+  readonly items: ReadonlyArray<TextItem>
+}
+
+/** What somebody should know of a document before they trust it. */
+export const documentWarnings = [
+  "hidden_text",
+  "script",
+  "launch_action",
+  "attachment",
+  "xml_differs_from_print",
+  "readers_differ",
+  "ungrounded",
+  "checksum",
+  "arithmetic",
+  "partly_read"
+] as const
+/** A warning of a document. */
+export type DocumentWarning = {
+  readonly code: (typeof documentWarnings)[number]
+  readonly field?: string
+  /** Both values where two readers differ. */
+  readonly values?: ReadonlyArray<string>
+}
+
+/** What the reader's process answers. */
+export interface ReadDocument {
+  readonly pages: ReadonlyArray<DocumentPage>
+  /** XML inside the file, or the file itself: Factur-X, ZUGFeRD, UBL, CII. As text. */
+  readonly xml: ReadonlyArray<{ readonly name: string; readonly text: string }>
+  readonly warnings: ReadonlyArray<DocumentWarning>
+}
+
+/** Why a document was not read. */
+export const extractionFailures = [
+  "encrypted",
+  "malformed",
+  "too_large",
+  "too_slow",
+  "too_much_memory",
+  "no_text",
+  "unsupported_type",
+  "interrupted"
+] as const
+export type ExtractionFailure = (typeof extractionFailures)[number]
+
+/** Where a value stands, and what speaks for it. */
+export interface FieldEvidence {
+  /** From 1; null where the value is of XML. */
+  readonly page: number | null
+  /** x, y, width, height in hundredths of a point; null where the value is of XML. */
+  readonly box: readonly [number, number, number, number] | null
+  /** The name of the rule. */
+  readonly rule: string
+  /** The label that was read beside it. */
+  readonly label: string | null
+  readonly checksum: boolean | null
+  readonly arithmetic: boolean | null
+}
+
+/** A field: dates `YYYY-MM-DD`, amounts `1234.50` with the digits of their currency, all else as it is written. */
+export interface ExtractedField {
+  readonly value: string
+  /** Thousandths. */
+  readonly confidence: number
+  readonly evidence: FieldEvidence
+}
+
+/** What rules found. Fields below 500 thousandths are candidates. */
+export interface ExtractedDocument {
+  readonly type: DocumentType
+  /** The smallest among the required fields of the type, in thousandths; 0 where one is missing. */
+  readonly confidence: number
+  readonly fields: { readonly [name: string]: ExtractedField }
+  readonly candidates: { readonly [name: string]: ExtractedField }
+  readonly warnings: ReadonlyArray<DocumentWarning>
+}
+
+/**
+ * Fields of which records, events and lists show the last four characters alone.
+ */
+export const maskedFields = ["iban", "card_number", "vat_id", "tax_id", "id_number", "account_number", "mrz"] as const
