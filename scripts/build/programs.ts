@@ -52,7 +52,8 @@ export const programs: ReadonlyArray<Program> = [
       main: "apps/server/src/main.ts",
       "sqlite-worker": "packages/storage-sql/src/sqlite/thread/sqlite-worker.ts",
       "vacuum-worker": "packages/storage-sql/src/copy/vacuum-worker.ts",
-      "examiner-worker": "packages/node/src/examiner/examiner-worker.ts"
+      "examiner-worker": "packages/node/src/examiner/examiner-worker.ts",
+      "reader-child": "packages/platform/src/documents/reading/child/reader-child.ts"
     },
     copies: {
       ...migrations,

@@ -144,6 +144,17 @@ export const floors: ReadonlyArray<Floor> = [
     ],
     mayUseAmbient: false
   },
+  // Programs that read hostile bytes, and the host's end of them.
+  {
+    folder: "packages/platform/src/documents/reading/child/",
+    may: ["@flyball/rules", "fflate", "node:*", "parse5", "postal-mime", "unpdf"],
+    mayUseAmbient: false
+  },
+  {
+    folder: "packages/platform/src/documents/reading/",
+    may: ["@flyball/rules", "effect", "node:*"],
+    mayUseAmbient: false
+  },
   {
     folder: "packages/platform/",
     may: [

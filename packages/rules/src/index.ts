@@ -38,6 +38,22 @@ export {
   type ChangeQuestion,
   MAX_ANNOTATIONS
 } from "./drift/change.ts"
+export {
+  type DocumentPage,
+  type DocumentType,
+  documentTypes,
+  type DocumentWarning,
+  documentWarnings,
+  type ExtractedDocument,
+  type ExtractedField,
+  type ExtractionFailure,
+  extractionFailures,
+  type FieldEvidence,
+  maskedFields,
+  type ReadDocument,
+  type TextItem
+} from "./documents/document.ts"
+export { extractFields, LEAST_CONFIDENCE, requiredFields } from "./documents/extract.ts"
 export { type DriftDecision, driftDecision } from "./drift/decision.ts"
 export { type DriftAlarm, DriftFollower } from "./drift/follower.ts"
 export {
