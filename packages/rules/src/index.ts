@@ -93,6 +93,23 @@ export {
   serverAfter,
   serverPinned
 } from "./mcp/state.ts"
+export { checkPlan } from "./routing/check.ts"
+export { replayRoutes, type SolveOptions, solveRoutes } from "./routing/anneal.ts"
+export { type RoutingMatrix, routingMatrix } from "./routing/matrix.ts"
+export { unassignedReason } from "./routing/plan.ts"
+export {
+  type Distances,
+  type Route,
+  type RoutePlan,
+  type RouteStop,
+  type RoutingJob,
+  type RoutingProblem,
+  type RoutingVehicle,
+  type SolveTrace,
+  type UnassignedReason,
+  unassignedReasons,
+  type Window
+} from "./routing/problem.ts"
 export { ANALYSIS_WRITER } from "./recompute/checks/analyses.ts"
 export {
   analyse,

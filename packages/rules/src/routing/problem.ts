@@ -78,7 +78,7 @@ export interface RouteStop {
   readonly load: ReadonlyArray<number>
 }
 
-/** The route of one vehicle, which has stops. It starts as late as its first wait allows. */
+/** The route of one vehicle, which has stops. It ends as early as it can, and starts as late as that end allows. */
 export interface Route {
   /** Index of the vehicle. */
   readonly vehicle: number
