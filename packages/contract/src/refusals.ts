@@ -16,6 +16,7 @@ import * as drills from "./refusals/drills.ts"
 import * as envelopes from "./refusals/envelopes.ts"
 import * as evaluations from "./refusals/evaluations.ts"
 import * as executions from "./refusals/executions.ts"
+import * as extractions from "./refusals/extractions.ts"
 import * as gateway from "./refusals/gateway.ts"
 import * as kill from "./refusals/kill.ts"
 import * as mcp from "./refusals/mcp.ts"
@@ -38,6 +39,7 @@ export * from "./refusals/drills.ts"
 export * from "./refusals/envelopes.ts"
 export * from "./refusals/evaluations.ts"
 export * from "./refusals/executions.ts"
+export * from "./refusals/extractions.ts"
 export * from "./refusals/gateway.ts"
 export * from "./refusals/kill.ts"
 export * from "./refusals/mcp.ts"
@@ -62,6 +64,7 @@ export const refusals = {
   ...envelopes,
   ...evaluations,
   ...executions,
+  ...extractions,
   ...gateway,
   ...kill,
   ...mcp,

@@ -76,3 +76,40 @@ export const alertCauses = ["threshold", "no_data"] as const
 
 /** Why an alert ended. */
 export const alertReasons = ["recovered", "data", "no_data", "monitor_deleted"] as const
+
+/** Types of documents. Spec: document 2 section 2, "Extraction". */
+export const documentTypes = [
+  "invoice",
+  "credit_note",
+  "receipt",
+  "bank_statement",
+  "identity_document",
+  "contract",
+  "unknown"
+] as const
+
+/** What somebody should know of a document before they trust it. */
+export const documentWarnings = [
+  "hidden_text",
+  "script",
+  "launch_action",
+  "attachment",
+  "xml_differs_from_print",
+  "readers_differ",
+  "ungrounded",
+  "checksum",
+  "arithmetic",
+  "partly_read"
+] as const
+
+/** Why a document was not read. Spec: format 1 section 8, `extraction.failed`. */
+export const extractionFailures = [
+  "encrypted",
+  "malformed",
+  "too_large",
+  "too_slow",
+  "too_much_memory",
+  "no_text",
+  "unsupported_type",
+  "interrupted"
+] as const

@@ -1,5 +1,5 @@
 /** The interface of `@flyball/platform`: the products of the platform API. Spec: document 2. */
-import { documents, fleet, gateway as rows } from "@flyball/contract/http"
+import { documentAgents, documents, fleet, gateway as rows } from "@flyball/contract/http"
 import { type Capability, notInstalled } from "@flyball/core"
 import { events } from "./events/module.ts"
 import { fairnessAnalyses } from "./fairness/module.ts"
@@ -37,6 +37,7 @@ export const platform = (options: PlatformOptions = {}): Capability => ({
       ? notInstalled("gateway", rows)
       : gateway({ ...options.gateway, ...(options.usdInr === undefined ? {} : { usdInr: options.usdInr }) }),
     notInstalled("documents", documents),
+    notInstalled("document_agents", documentAgents),
     notInstalled("fleet", fleet)
   ]
 })

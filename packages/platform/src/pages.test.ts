@@ -1,5 +1,5 @@
 /** The interface description of the platform API and its page, as anyone reads them. Spec: document 2. */
-import { documents, fleet, gateway, platformWebhooks, usage } from "@flyball/contract/http"
+import { documentAgents, documents, fleet, gateway, platformWebhooks, usage } from "@flyball/contract/http"
 import { type Governor, memoryStorage, openGovernor } from "@flyball/core"
 import { type HttpApi, openHttp } from "@flyball/http"
 import { afterEach, assert, beforeEach, it } from "vitest"
@@ -22,7 +22,8 @@ it("describes each row with its scope, limit, quota and errors, and every refere
   assert.strictEqual(response.headers.get("x-ratelimit-limit"), "20")
   const text = await response.text()
   const described = JSON.parse(text)
-  for (const row of [usage, platformWebhooks, gateway, documents, fleet].flatMap((group) => Object.values(group))) {
+  const groups = [usage, platformWebhooks, gateway, documents, documentAgents, fleet]
+  for (const row of groups.flatMap((group) => Object.values(group))) {
     const operation = described.paths[row.path][row.method.toLowerCase()]
     const names: ReadonlyArray<string> = operation.parameters.map(({ name }: { readonly name: string }) => name)
     assert.strictEqual(names.includes("Idempotency-Key"), row.method === "POST" || row.method === "PATCH", row.path)

@@ -1,5 +1,5 @@
 /** Rows of products: every check runs before a product does, and before 501 where there is none. Spec: document 2. */
-import { documents, fleet, gateway, type ReceivedFile } from "@flyball/contract/http"
+import { documentAgents, documents, fleet, gateway, type ReceivedFile } from "@flyball/contract/http"
 import { type Capability, defineModule, type Governor, memoryStorage, openGovernor } from "@flyball/core"
 import { type HttpApi, openHttp } from "@flyball/http"
 import { Effect, Layer } from "effect"
@@ -46,10 +46,12 @@ const bodies: { readonly [id: string]: object } = {
   "fleet.optimize_routes": { vehicles: [{ id: "v" }], jobs: [{ id: "j" }] },
   "fleet.track_fleet": { positions: [position, position] }
 }
-const rows = [gateway, documents, fleet].flatMap((group) => Object.values(group))
+const rows = [gateway, documents, documentAgents, fleet]
+  .flatMap((group) => Object.values(group))
+  .filter(({ id }) => Object.hasOwn(bodies, id))
 
 describe.each(rows)("$id", ({ id, path, platform: facts, success }) => {
-  const module = id.split(".", 1)[0]!
+  const module = facts?.module
   const body = JSON.stringify(bodies[id])
   const resource: "documents" | "tokens" | null = facts?.quota?.resource ?? null
   const used = async (key: string) => {

@@ -27,6 +27,7 @@ export const idPrefixes = {
   execution: "exe",
   analysis: "anl",
   analysisReport: "rpt",
+  extraction: "ext",
   approval: "apv",
   monitor: "mon",
   alert: "alt",

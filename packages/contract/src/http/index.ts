@@ -24,7 +24,7 @@ import { safety } from "./safety.ts"
 import { standingApprovals } from "./standing-approvals.ts"
 import { people, system } from "./system.ts"
 import { telemetry } from "./telemetry.ts"
-import { documents } from "./platform/documents.ts"
+import { documentAgents, documents } from "./platform/documents.ts"
 import { fleet } from "./platform/fleet.ts"
 import { gateway } from "./platform/gateway.ts"
 import { monitoring } from "./platform/monitoring.ts"
@@ -120,7 +120,7 @@ export {
 }
 
 /** Products that somebody else may bring. Until then the platform API answers 501 for them. */
-export { documents, fleet, gateway }
+export { documentAgents, documents, fleet, gateway }
 
 /** Every endpoint, in the order of the pages. Spec: document 1 section 4; decision 0003. */
 export const endpoints: ReadonlyArray<AnyEndpoint> = [

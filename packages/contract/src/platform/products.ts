@@ -36,33 +36,6 @@ export const ResponseCreate = Schema.Struct({
 /** A completion of any of the three forms, as the upstream model made it. */
 export const Completion = Schema.Record(Schema.String, Schema.Unknown)
 
-const documentType = oneOf([
-  "invoice",
-  "credit_note",
-  "receipt",
-  "bank_statement",
-  "identity_document",
-  "contract",
-  "unknown"
-])
-
-/** Query of POST /v1/documents/extract. */
-export const ExtractQuery = Schema.Struct({ ...PayingUnit.fields, document_type: Schema.optionalKey(documentType) })
-/** Body of POST /v1/documents/extract where it is JSON: the document as base64, or where it is. */
-export const ExtractIn = Schema.Struct({
-  content: optional(text(1, Math.ceil(requestBounds.inlineDocumentBytes / 3) * 4)),
-  url: optional(text(1, 2_048)),
-  media_type: optional(text(1, 200)),
-  document_type: optional(documentType)
-})
-/** A document's extraction, when it was accepted. */
-export const Extraction = Schema.Struct({
-  id: Schema.String,
-  document_type: documentType,
-  status: oneOf(["queued", "processing", "completed", "failed"]),
-  created_at: instant
-})
-
 /** Body of POST /v1/documents/agents. */
 export const DocumentAgentCreate = Schema.Struct({
   name: name(200),

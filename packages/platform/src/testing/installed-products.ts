@@ -1,9 +1,38 @@
 /** Products that answer every row of gateway, documents and fleet, for tests of what stands before them. */
-import { documents, fleet, gateway, type ReceivedFile } from "@flyball/contract/http"
-import { beside, type Capability, defineModule, type OperationCaller, quotaExceeded, Quotas } from "@flyball/core"
+import { ExtractionNotFound } from "@flyball/contract"
+import { documentAgents, documents, fleet, gateway, type ReceivedFile } from "@flyball/contract/http"
+import {
+  beside,
+  type Capability,
+  defineModule,
+  Lists,
+  oneUnit,
+  type OperationCaller,
+  quotaExceeded,
+  Quotas,
+  unitOwner
+} from "@flyball/core"
 import { Effect, Layer } from "effect"
 
 const created_at = "1970-01-01T00:00:00Z"
+const queued = {
+  id: "ext",
+  status: "queued",
+  document_type: "unknown",
+  agent_id: null,
+  media_type: "text/plain",
+  bytes: 1,
+  document_digest: `sha256:${"0".repeat(64)}`,
+  confidence: null,
+  fields: {},
+  warnings: [],
+  error: null,
+  created_at,
+  completed_at: null
+} as const
+const none = ({ query }: { readonly query: { readonly org_unit?: string } }, { scope }: OperationCaller) =>
+  Effect.andThen(oneUnit(scope, query.org_unit), Effect.fail(new ExtractionNotFound({})))
+
 /** Uses what it may use. */
 const completion = Effect.fnUntraced(function* (
   { body: { model } }: { readonly body: { readonly model: string } },
@@ -36,8 +65,25 @@ export const installedProducts = (
         extract: ({ body }) =>
           Effect.sync(() => {
             extract(body)
-            return { id: "ext", document_type: "unknown" as const, status: "queued" as const, created_at }
+            return queued
           }),
+        list: Effect.fnUntraced(function* ({ query }, { scope }) {
+          const owner = unitOwner(yield* oneUnit(scope, query.org_unit))
+          const entry = { id: "ext", owner, createdAtMs: 0 }
+          const { has_more, next_cursor } = yield* Lists.use((lists) =>
+            lists.documents({ route: documents.list.id, owner, query }, "none", () => entry)
+          )
+          return { data: [], has_more, next_cursor }
+        }),
+        get: none,
+        reveal: none
+      },
+      layer: Layer.empty
+    }),
+    defineModule({
+      name: "document_agents",
+      rows: documentAgents,
+      operations: {
         createAgent: ({ body: { name } }) =>
           Effect.succeed({ id: "dag", name, status: "awaiting_runner" as const, created_at })
       },

@@ -2,17 +2,10 @@
  * A document as its reader gives it, and what rules find in it: both are recomputed by the verifier. Spec: document 2
  * sections 2 and 6, "extraction".
  */
+import { documentTypes, documentWarnings, extractionFailures } from "@flyball/evidence"
 
-/** Types of documents. */
-export const documentTypes = [
-  "invoice",
-  "credit_note",
-  "receipt",
-  "bank_statement",
-  "identity_document",
-  "contract",
-  "unknown"
-] as const
+export { documentTypes, documentWarnings, extractionFailures }
+/** One of {@link documentTypes}. */
 export type DocumentType = (typeof documentTypes)[number]
 
 /** A piece of text. Lengths in hundredths of a point, from the upper left corner of the page. */
@@ -33,19 +26,6 @@ export interface DocumentPage {
   readonly items: ReadonlyArray<TextItem>
 }
 
-/** What somebody should know of a document before they trust it. */
-export const documentWarnings = [
-  "hidden_text",
-  "script",
-  "launch_action",
-  "attachment",
-  "xml_differs_from_print",
-  "readers_differ",
-  "ungrounded",
-  "checksum",
-  "arithmetic",
-  "partly_read"
-] as const
 /** A warning of a document. */
 export type DocumentWarning = {
   readonly code: (typeof documentWarnings)[number]
@@ -63,16 +43,6 @@ export interface ReadDocument {
 }
 
 /** Why a document was not read. */
-export const extractionFailures = [
-  "encrypted",
-  "malformed",
-  "too_large",
-  "too_slow",
-  "too_much_memory",
-  "no_text",
-  "unsupported_type",
-  "interrupted"
-] as const
 export type ExtractionFailure = (typeof extractionFailures)[number]
 
 /** Where a value stands, and what speaks for it. */
