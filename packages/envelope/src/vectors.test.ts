@@ -24,6 +24,7 @@ interface EvaluationCase {
     readonly kill: KillState
     readonly agent_active: boolean
     readonly signals: unknown
+    readonly args?: unknown
     readonly server: { readonly [name: string]: unknown }
     readonly latches: ReadonlyArray<string>
     readonly approved: boolean
@@ -47,9 +48,14 @@ interface EvaluationSet {
   readonly cases: ReadonlyArray<EvaluationCase>
 }
 
-for (const set of ["evaluate.json", "counts.json", "waivers.json", "traces.json", "absent-tool.json"].flatMap((name) =>
-  fixture<EvaluationSet>(name)
-)) {
+for (const set of [
+  "evaluate.json",
+  "counts.json",
+  "waivers.json",
+  "traces.json",
+  "absent-tool.json",
+  "texts.json"
+].flatMap((name) => fixture<EvaluationSet>(name))) {
   describe(`the vectors of ${set.name}`, () => {
     const layers = set.layers.map((json, layer) => {
       const { envelope } = readEnvelope(json)
@@ -82,7 +88,7 @@ for (const set of ["evaluate.json", "counts.json", "waivers.json", "traces.json"
       it(name, () => {
         const decision = decide(
           ready,
-          { signals: given.signals, runId: given.run_id },
+          { signals: given.signals, runId: given.run_id, ...(given.args === undefined ? {} : { args: given.args }) },
           {
             kill: given.kill,
             agent: { id: given.agent_id, orgUnit: given.org_unit, isActive: given.agent_active },
