@@ -27,6 +27,7 @@ import * as requests from "./refusals/requests.ts"
 import * as reviews from "./refusals/reviews.ts"
 import * as standingApprovals from "./refusals/standing-approvals.ts"
 import * as system from "./refusals/system.ts"
+import * as tracking from "./refusals/tracking.ts"
 import * as webhooks from "./refusals/webhooks.ts"
 
 export * from "./refusals/access.ts"
@@ -50,6 +51,7 @@ export * from "./refusals/requests.ts"
 export * from "./refusals/reviews.ts"
 export * from "./refusals/standing-approvals.ts"
 export * from "./refusals/system.ts"
+export * from "./refusals/tracking.ts"
 export * from "./refusals/webhooks.ts"
 
 /** Every refusal by its tag. */
@@ -75,6 +77,7 @@ export const refusals = {
   ...reviews,
   ...standingApprovals,
   ...system,
+  ...tracking,
   ...webhooks
 }
 

@@ -47,6 +47,7 @@ export type { DriftAlarmedBody } from "./kinds/drift.ts"
 export type { EvalRecordedBody } from "./kinds/evals.ts"
 export type { ManifestChangedBody, ManifestSeenBody } from "./kinds/mcp.ts"
 export type { AnalysisCompletedBody, AnalysisFailedBody } from "./kinds/analyses.ts"
+export type { PositionsRecordedBody } from "./kinds/tracking.ts"
 export type { FairnessScreenedBody } from "./kinds/fairness.ts"
 export type {
   ExecutionDecidedBody,

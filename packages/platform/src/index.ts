@@ -6,6 +6,7 @@ import { fairnessAnalyses } from "./fairness/module.ts"
 import { monitoring } from "./monitoring/module.ts"
 import { gateway } from "./gateway/module.ts"
 import type { GatewayOptions } from "./gateway/service.ts"
+import { tracking } from "./tracking/module.ts"
 import { usage } from "./usage/module.ts"
 import { webhooks } from "./webhooks/module.ts"
 import { workflows } from "./workflows/module.ts"
@@ -33,6 +34,7 @@ export const platform = (options: PlatformOptions = {}): Capability => ({
     workflows(options),
     fairnessAnalyses,
     monitoring,
+    tracking,
     options.gateway === undefined
       ? notInstalled("gateway", rows)
       : gateway({ ...options.gateway, ...(options.usdInr === undefined ? {} : { usdInr: options.usdInr }) }),

@@ -111,6 +111,7 @@ export {
   type Window
 } from "./routing/problem.ts"
 export { ANALYSIS_WRITER } from "./recompute/checks/analyses.ts"
+export { TRACKING_WRITER } from "./recompute/checks/positions.ts"
 export {
   analyse,
   type Analysed,

@@ -45,6 +45,7 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   gateway_mismatch: "Its cost or its verdict differs.",
   execution_mismatch: "It does not follow from the definition and the answers before it.",
   analysis_mismatch: "Counts, p-values or verdicts do not follow from the data set.",
+  positions_mismatch: "The hour, the count or the revision of positions cannot be.",
   alert_mismatch: "It does not follow from the monitor, its counts and the alert before it.",
   response_mismatch: "It does not follow from the response policy.",
   writer_mismatch: "Its writer may not write it, or did not exist yet.",

@@ -20,6 +20,7 @@ export const sections = {
   servers: "Tool servers and findings",
   workflows: "Workflows and their executions",
   monitors: "Monitors and their alerts",
+  fleet: "Routes and positions of vehicles",
   decisions: "Decisions and verdicts",
   gaps: "Gaps in capture",
   webhooks: "Webhooks",
@@ -251,6 +252,7 @@ export const reportRows: ReadonlyArray<ReportRow> = [
     listed: true,
     note: stated("alert_id", "monitor_id", "reason", "value")
   },
+  { kind: "positions.recorded", section: "fleet" },
   { kind: "model.registered", section: "models", listed: true, note: stated("provider", "name", "version", "status") },
   { kind: "model.updated", section: "models", listed: true, note: stated("provider", "name", "version", "status") },
 

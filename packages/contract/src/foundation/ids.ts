@@ -31,6 +31,7 @@ export const idPrefixes = {
   approval: "apv",
   monitor: "mon",
   alert: "alt",
+  geofence: "gfc",
   webhook: "whk",
   event: "evt",
   delivery: "dlv"

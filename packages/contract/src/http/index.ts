@@ -28,6 +28,7 @@ import { documentAgents, documents } from "./platform/documents.ts"
 import { fleet } from "./platform/fleet.ts"
 import { gateway } from "./platform/gateway.ts"
 import { monitoring } from "./platform/monitoring.ts"
+import { tracking } from "./platform/tracking.ts"
 import { usage } from "./platform/usage.ts"
 import { platformEventRows, platformWebhooks } from "./platform/webhooks.ts"
 import { fairnessAnalyses } from "./platform/fairness.ts"
@@ -113,6 +114,7 @@ export {
   standingApprovals,
   system,
   telemetry,
+  tracking,
   usage,
   waivers,
   webhooks,

@@ -24,6 +24,8 @@ const alert = {
 }
 // Neither names nor outputs: what people and agents wrote can be erased, and an event cannot be called back.
 const workflow = { id: name, workflow_id: name, status: name }
+// No position: it is personal data of the driver, and an event cannot be called back.
+const fence = { geofence_id: name, vehicle_id: name, at: instant }
 const ended = { duration_ms: integer(), completed_at: instant }
 
 const entry = <const F extends Schema.Struct.Fields>(about: string, members: F) => ({
@@ -59,6 +61,8 @@ export const platformEvents = {
     fields: Schema.Record(Schema.String, Schema.String)
   }),
   "extraction.failed": entry("An extraction failed.", { id: name, document_type: name, error: Schema.Struct(failure) }),
+  "fleet.geofence_entered": entry("A vehicle entered a fence.", fence),
+  "fleet.geofence_left": entry("A vehicle left a fence.", fence),
   "workflow.completed": entry("A workflow finished.", {
     ...workflow,
     cost,

@@ -1,6 +1,6 @@
 /** What the rows of gateway, documents and fleet take and answer. Spec: document 2 sections 1, 4 and 8. */
 import { Schema } from "effect"
-import { check, instant, integer, list, name, oneOf, optional, orgUnit, text } from "../foundation/fields.ts"
+import { instant, integer, list, name, oneOf, optional, orgUnit, text } from "../foundation/fields.ts"
 import { requestBounds } from "./plans.ts"
 
 /** Query of rows that use a quota: a caller of several org units names the one that pays. */
@@ -63,22 +63,3 @@ export const RoutePlan = Schema.Struct({
   status: oneOf(["queued", "processing", "completed", "failed", "cancelled"]),
   created_at: instant
 })
-
-const degrees = (limit: number) =>
-  Schema.Number.check(
-    check<number>(
-      (value) => Math.abs(value) <= limit,
-      { type: "value_error", msg: `Input should be from -${limit} to ${limit}` },
-      { minimum: -limit, maximum: limit }
-    )
-  )
-/** Body of POST /v1/fleet/positions: 1 to 1,000 positions, each of which counts. */
-export const FleetPositions = Schema.Struct({
-  positions: list(
-    Schema.Struct({ vehicle_id: text(1, 200), at: instant, latitude: degrees(90), longitude: degrees(180) }),
-    1,
-    requestBounds.positions
-  )
-})
-/** How many positions were taken. */
-export const PositionsTaken = Schema.Struct({ accepted: Schema.Int })

@@ -88,6 +88,7 @@ describe("the annotations of the contract and the catalogue of records", () => {
         "monitor.changed",
         "alert.triggered",
         "alert.resolved",
+        "positions.recorded",
         "principal.seen"
       ]
     )

@@ -11,6 +11,7 @@
 import { accessKinds } from "./access.ts"
 import { agentKinds } from "./agents.ts"
 import { analysisKinds } from "./analyses.ts"
+import { trackingKinds } from "./tracking.ts"
 import { breakerKinds } from "./breakers.ts"
 import { chainKinds } from "./chain.ts"
 import { decisionKinds } from "./decisions.ts"
@@ -50,6 +51,7 @@ export const recordKinds: ReadonlyArray<KindRow> = [
   ...fairnessKinds,
   ...executionKinds,
   ...analysisKinds,
+  ...trackingKinds,
   ...monitoringKinds,
   ...accessKinds,
   ...webhookKinds
@@ -78,7 +80,7 @@ export const allRecordKinds: ReadonlyArray<string> = (
   "monitor.changed workflow.changed webhook.created webhook.changed webhook.revoked delivery.finished " +
   "part.erased key.rotated key.revoked " +
   "channel.checked chain.trimmed chain.sealed evidence.exported principal.seen analysis.completed " +
-  "analysis.failed alert.triggered alert.resolved " +
+  "analysis.failed alert.triggered alert.resolved positions.recorded " +
   "execution.started execution.waiting execution.decided execution.finished " +
   "review.presented review.cancelled " +
   "standing_approval.proposed standing_approval.granted standing_approval.used standing_approval.revoked"

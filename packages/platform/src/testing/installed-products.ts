@@ -93,8 +93,7 @@ export const installedProducts = (
       name: "fleet",
       rows: fleet,
       operations: {
-        optimize: () => Effect.succeed({ id: "pln", status: "queued" as const, created_at }),
-        track: ({ body: { positions } }) => Effect.succeed({ accepted: positions.length })
+        optimize: () => Effect.succeed({ id: "pln", status: "queued" as const, created_at })
       },
       layer: Layer.empty
     })

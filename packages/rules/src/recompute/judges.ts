@@ -18,6 +18,7 @@ import { EvaluationJudge } from "./checks/evaluation.ts"
 import { ExpectedJudge } from "./checks/expected.ts"
 import { judgeScreen } from "./checks/fairness.ts"
 import { GatewayJudge } from "./checks/gateway.ts"
+import { PositionJudge } from "./checks/positions.ts"
 import { KeyTimes } from "./checks/key-times.ts"
 import { HighlyReached, judgeChannel, judgeEpoch, judgeRelease } from "./checks/kill.ts"
 import { judgeLifecycle } from "./checks/lifecycle.ts"
@@ -96,6 +97,7 @@ export const judgesOf = (
   const executions = new ExecutionJudge(sha256, fromGenesis)
   const alerts = new AlertJudge(fromGenesis)
   const gateway = new GatewayJudge(fromGenesis)
+  const positions = new PositionJudge(fromGenesis)
   const [drills, ends, highlyReached, keys] = [new DrillJudge(), new Ends(), new HighlyReached(), new KeyTimes()]
   const [steps, writers] = [new Steps(), new Writers()]
   let known: References | null = null
@@ -186,6 +188,7 @@ export const judgesOf = (
     ),
     here("analysis", kinds("analysis."), ({ record }) => analyses.take(record)),
     everywhere("alert", kinds("monitor.changed", "alert."), ({ record }) => alerts.take(record)),
+    everywhere("positions", kinds("positions.recorded"), ({ atMs, record }) => positions.take(record, atMs)),
     everywhere("gateway", kinds("model.", "evaluation.made", "decision.witnessed"), ({ record }) =>
       gateway.take(record)
     ),

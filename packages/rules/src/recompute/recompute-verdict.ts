@@ -39,6 +39,7 @@ export const recomputeVerdicts = [
   "execution_mismatch",
   "analysis_mismatch",
   "alert_mismatch",
+  "positions_mismatch",
   "gateway_mismatch",
   "standing_approval_mismatch",
   "standing_approval_too_wide",

@@ -110,6 +110,7 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
   "monitor.changed": ["person", "platform"],
   "alert.triggered": ["policy:monitor"],
   "alert.resolved": ["policy:monitor"],
+  "positions.recorded": ["policy:tracking"],
   "webhook.created": ["person", "platform"],
   "webhook.changed": ["person", "platform", "policy:seventh_failure"],
   "webhook.revoked": ["person", "platform", "policy:erased_endpoint"]
