@@ -51,8 +51,8 @@ export const recordKinds: ReadonlyArray<KindRow> = [
   ...fairnessKinds,
   ...executionKinds,
   ...analysisKinds,
-  ...trackingKinds,
   ...monitoringKinds,
+  ...trackingKinds,
   ...accessKinds,
   ...webhookKinds
 ]

@@ -14,6 +14,7 @@ const writers = [
   "policy:analysis",
   "policy:drift",
   "policy:monitor",
+  "policy:tracking",
   "policy:orphan",
   "policy:reviews",
   "policy:workflow",
