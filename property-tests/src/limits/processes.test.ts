@@ -18,7 +18,9 @@ const database = givenDatabase({ beforeAll, afterAll })
 const program = fileURLToPath(new URL("./limiting-process.ts", import.meta.url))
 const PROCESSES = 4
 const HOUR_MS = 3_600_000
-const EVENTS = runs(4, 60)
+const EVENTS = runs(4, 40)
+/** How long a process may use what it took ahead, before it hears of a step. Unit: milliseconds. */
+const AHEAD_MS = 1_000
 
 /** Lines of a process that lives until it is killed. */
 interface Life {
@@ -101,7 +103,8 @@ describe("four processes on one Postgres", { timeout: 600_000 }, () => {
         const isForward = pick(2) === 0
         const fromMs = clockMs()
         await clock.shift(isForward ? HOUR_MS : -HOUR_MS)
-        if (isForward) forward.push([fromMs, clockMs()])
+        // Units of the second before the step, and all units of the window behind it.
+        if (isForward) forward.push([fromMs, clockMs() + AHEAD_MS])
         continue
       }
       const index = pick(PROCESSES)
