@@ -6,8 +6,9 @@ import { boxOf, readPage, type Page, scoreAll, type Scored } from "./candidates.
 import { ibansIn, isIban, vatIdsIn } from "./checksums.ts"
 import { confidenceOf } from "./confidence.ts"
 import type { DocumentType, DocumentWarning, ExtractedDocument, ExtractedField, ReadDocument } from "./document.ts"
+import { readInvoiceXml } from "./invoice-xml.ts"
 import { type Line, linesOf, type Segment } from "./layout.ts"
-import { currenciesIn, hundredthsOf, isAmerican } from "./values.ts"
+import { amountsIn, currenciesIn, datesIn, hundredthsOf, isAmerican } from "./values.ts"
 import { findVendor } from "./vendor.ts"
 
 /** Fields without which a document of a type is not understood. */
@@ -23,6 +24,10 @@ export const requiredFields: { readonly [type in DocumentType]: ReadonlyArray<st
 
 /** Least confidence of a field; below it, it is a candidate. Unit: thousandths. */
 export const LEAST_CONFIDENCE = 500
+/** Confidence of what XML states and the print does not contradict. */
+const XML_CONFIDENCE = 990
+/** Confidence from which a printed value stands against the XML. */
+const SURE = 800
 
 /** A field before its confidence is known. */
 export interface Guess {
@@ -61,19 +66,60 @@ const typeOf = (lines: ReadonlyArray<Line>): DocumentType => {
 /** Extracts the fields of a document. `requested`: its type, where the caller knows it. */
 export const extractFields = (document: ReadDocument, requested: DocumentType | null): ExtractedDocument => {
   const lines = linesOf(document)
-  const type = requested ?? typeOf(lines)
+  const xml = document.xml.map(({ text }) => readInvoiceXml(text)).find((invoice) => invoice !== null) ?? null
+  const type = requested ?? xml?.type ?? typeOf(lines)
+  const stated: { [name: string]: ExtractedField } = {}
+  for (const [name, guess] of Object.entries(guessesOf(lines, type))) stated[name] = fieldOf(name, guess)
   const warnings: Array<DocumentWarning> = [...document.warnings]
-  const guesses = guessesOf(lines, type)
-  const stated = Object.entries(guesses).map(([name, guess]) => [name, fieldOf(name, guess)] as const)
-  const fields = Object.fromEntries(stated.filter(([, { confidence }]) => confidence >= LEAST_CONFIDENCE))
-  const candidates = Object.fromEntries(stated.filter(([, { confidence }]) => confidence < LEAST_CONFIDENCE))
+  if (xml !== null && (type === "invoice" || type === "credit_note")) {
+    for (const [name, value] of Object.entries(xml.fields)) {
+      const differs = lines.length > 0 && differsFromPrint(lines, name, value, stated[name])
+      const printed = stated[name]?.value
+      if (differs) {
+        const values = printed === undefined || printed === value ? [value] : [value, printed]
+        warnings.push({ code: "xml_differs_from_print", field: name, values })
+      }
+      const checksum = name === "iban" ? isIban(value) : null
+      const evidence = { page: null, box: null, rule: "xml", label: null, checksum, arithmetic: null }
+      stated[name] = { value, confidence: differs ? LEAST_CONFIDENCE : XML_CONFIDENCE, evidence }
+    }
+  }
+  const all = Object.entries(stated)
+  const fields = Object.fromEntries(all.filter(([, { confidence }]) => confidence >= LEAST_CONFIDENCE))
+  const candidates = Object.fromEntries(all.filter(([, { confidence }]) => confidence < LEAST_CONFIDENCE))
   for (const [name, { evidence }] of Object.entries(fields)) {
     if (evidence.checksum === false) warnings.push({ code: "checksum", field: name })
   }
+  if (fields["total"]?.evidence.arithmetic === false) warnings.push({ code: "arithmetic", field: "total" })
   const required = requiredFields[type]
   const confidence = required.length === 0 ? 0 : Math.min(...required.map((name) => fields[name]?.confidence ?? 0))
   return { type, confidence, fields, candidates, warnings }
 }
+
+/** Fields of which the print must say what the XML says. Names are written in more than one way. */
+const compared = ["invoice_number", "date", "total", "iban"]
+
+/** True where the value of the XML is not printed, or another value is printed as that field without doubt. */
+const differsFromPrint = (
+  lines: ReadonlyArray<Line>,
+  name: string,
+  value: string,
+  printed: ExtractedField | undefined
+): boolean => {
+  if (!compared.includes(name)) return false
+  if (printed !== undefined && printed.value !== value && printed.confidence >= SURE) return true
+  const american = [true, false]
+  return !lines.flat().some(({ text }) => {
+    if (name === "date") return american.some((first) => datesIn(text, first).some((date) => date.value === value))
+    if (name === "total") {
+      const cents = Math.abs(hundredthsOf(value))
+      return amountsIn(text).some((one) => Math.abs(hundredthsOf(one.value)) === cents)
+    }
+    return squeezed(text).includes(squeezed(value))
+  })
+}
+
+const squeezed = (text: string): string => text.toUpperCase().replace(/[^\p{L}\d]/gu, "")
 
 /** The guesses for a type. */
 export const guessesOf = (lines: ReadonlyArray<Line>, type: DocumentType): Guesses =>

@@ -6,7 +6,7 @@ const MAX_ITEMS = 100_000
 const MAX_CHARACTERS = 5_000_000
 const PER_MESSAGE = 500
 /** Roots of the invoices that rules read. */
-const invoiceRoot = /<(?:[\w.-]+:)?(?:CrossIndustryInvoice|CrossIndustryDocument|Invoice|CreditNote)[\s>]/
+export const invoiceRoot = /<(?:[\w.-]+:)?(?:CrossIndustryInvoice|CrossIndustryDocument|Invoice|CreditNote)[\s>]/
 
 /** Why a document is not read. */
 export class Unreadable extends Error {
