@@ -26,7 +26,8 @@ const benchmarks: { readonly [name: string]: () => Promise<{ readonly benchmark:
   fairness: () => import("./fairness.ts"),
   limits: () => import("./limits.ts"),
   platform: () => import("./platform.ts"),
-  gateway: () => import("./gateway.ts")
+  gateway: () => import("./gateway.ts"),
+  documents: () => import("./documents.ts")
 }
 
 const json = process.argv.includes("--json")

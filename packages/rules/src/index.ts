@@ -53,6 +53,7 @@ export {
   type ReadDocument,
   type TextItem
 } from "./documents/document.ts"
+export { maskField } from "./documents/mask.ts"
 export { extractFields, LEAST_CONFIDENCE, requiredFields } from "./documents/extract.ts"
 export { type DriftDecision, driftDecision } from "./drift/decision.ts"
 export { type DriftAlarm, DriftFollower } from "./drift/follower.ts"

@@ -2,13 +2,16 @@
  * Finds the fields of a document: candidates by their form, labels around them, arithmetic and check digits. The same
  * document always gives the same fields, so that anybody can recompute them. Spec: document 2 section 6, "extraction".
  */
-import { boxOf, readPage, type Page, scoreAll, type Scored } from "./candidates.ts"
+import { boxOf, type Candidate, readPage, type Page, scoreAll, type Scored } from "./candidates.ts"
 import { ibansIn, isIban, vatIdsIn } from "./checksums.ts"
 import { confidenceOf } from "./confidence.ts"
+import { type Guess, guessOf, type Guesses } from "./guess.ts"
 import type { DocumentType, DocumentWarning, ExtractedDocument, ExtractedField, ReadDocument } from "./document.ts"
 import { readInvoiceXml } from "./invoice-xml.ts"
 import { type Line, linesOf, type Segment } from "./layout.ts"
 import { amountsIn, currenciesIn, datesIn, hundredthsOf, isAmerican } from "./values.ts"
+import { mrzGuesses } from "./mrz.ts"
+import { statementGuesses } from "./statement.ts"
 import { findVendor } from "./vendor.ts"
 
 /** Fields without which a document of a type is not understood. */
@@ -29,38 +32,21 @@ const XML_CONFIDENCE = 990
 /** Confidence from which a printed value stands against the XML. */
 const SURE = 800
 
-/** A field before its confidence is known. */
-export interface Guess {
-  readonly value: string
-  readonly segment: Segment
-  readonly from: number
-  readonly to: number
-  readonly rule: string
-  readonly label: string | null
-  /** 0 to 100. */
-  readonly score: number
-  /** Score less the score of the next other value. */
-  readonly margin: number
-  readonly checksum: boolean | null
-  readonly arithmetic: boolean | null
-}
-
-/** Guesses of a document by the name of their field. */
-export type Guesses = { readonly [field: string]: Guess }
-
 const creditTitle =
   /credit ?note|gutschrift(?!en\b)|rechnungskorrektur|stornorechnung|\bavoir\b|creditnota|creditfactuur/i
 
-/** Reads the type from titles. */
+const receiptTitle = /\breceipt\b|kassenbon|kassenbeleg|quittung|ticket de caisse|kassabon|\bcash\b[^]*\bchange\b/i
+const statementTitle =
+  /kontoauszug|account statement|statement of account|bank statement|relevé de compte|rekeningafschrift/i
+
+/** Reads the type from titles, the rarer ones first. */
 const typeOf = (lines: ReadonlyArray<Line>): DocumentType => {
-  const text = lines
-    .slice(0, 400)
-    .map((line) => line.map((segment) => segment.text).join(" "))
-    .join("\n")
-  const has = (pattern: RegExp): boolean => pattern.test(text)
-  if (has(creditTitle)) return "credit_note"
-  if (has(/invoice|rechnung|facture|factuur|fatura|\bbill\b/i)) return "invoice"
-  return "unknown"
+  const text = textOf(lines.slice(0, 400))
+  if (Object.keys(mrzGuesses(lines)).length > 0) return "identity_document"
+  if (statementTitle.test(text)) return "bank_statement"
+  if (creditTitle.test(text)) return "credit_note"
+  if (receiptTitle.test(text) && !/invoice (?:no|number|date)/i.test(text)) return "receipt"
+  return /invoice|rechnung|facture|factuur|fatura|\bbill\b/i.test(text) ? "invoice" : "unknown"
 }
 
 /** Extracts the fields of a document. `requested`: its type, where the caller knows it. */
@@ -90,7 +76,9 @@ export const extractFields = (document: ReadDocument, requested: DocumentType | 
   for (const [name, { evidence }] of Object.entries(fields)) {
     if (evidence.checksum === false) warnings.push({ code: "checksum", field: name })
   }
-  if (fields["total"]?.evidence.arithmetic === false) warnings.push({ code: "arithmetic", field: "total" })
+  for (const field of ["total", "closing_balance"]) {
+    if (fields[field]?.evidence.arithmetic === false) warnings.push({ code: "arithmetic", field })
+  }
   const required = requiredFields[type]
   const confidence = required.length === 0 ? 0 : Math.min(...required.map((name) => fields[name]?.confidence ?? 0))
   return { type, confidence, fields, candidates, warnings }
@@ -122,8 +110,46 @@ const differsFromPrint = (
 const squeezed = (text: string): string => text.toUpperCase().replace(/[^\p{L}\d]/gu, "")
 
 /** The guesses for a type. */
-export const guessesOf = (lines: ReadonlyArray<Line>, type: DocumentType): Guesses =>
-  type === "invoice" || type === "credit_note" ? invoiceGuesses(lines, type === "credit_note") : {}
+export const guessesOf = (lines: ReadonlyArray<Line>, type: DocumentType): Guesses => {
+  if (type === "identity_document") return mrzGuesses(lines)
+  if (type === "contract" || type === "unknown") return {}
+  const page = readPage(lines, isAmerican(textOf(lines)))
+  if (type === "receipt") return receiptGuesses(page)
+  if (type === "bank_statement") return { ...statementGuesses(page), ...present({ iban: numberGuess(lines, "iban") }) }
+  return invoiceGuesses(page, type === "credit_note")
+}
+
+const textOf = (lines: ReadonlyArray<Line>): string =>
+  lines.map((line) => line.map((segment) => segment.text).join("  ")).join("\n")
+
+const present = (guesses: { readonly [field: string]: Guess | null }): Guesses =>
+  Object.fromEntries(Object.entries(guesses).flatMap(([name, guess]) => (guess === null ? [] : [[name, guess]])))
+
+const dateGuesses = (page: Page): Guesses => {
+  const scored = scoreAll(page, "date")
+  const of = (field: string): Guess | null =>
+    bestOf(scored.filter((one) => one.field === field).map((one) => one.scored))
+  const [date, due] = [of("date"), of("due_date")]
+  // A date without a label is the document's where it is the first of the first page.
+  const first = page.candidates.find(({ kind, segment }) => kind === "date" && segment.page === 1)
+  const plain =
+    date === null && first !== undefined && first.value !== due?.value
+      ? guessOf({ candidate: first, score: 20, place: "none", label: null }, 0)
+      : date
+  return present({ date: plain, due_date: due })
+}
+
+/** A receipt is an invoice without number, from the name at its top. */
+const receiptGuesses = (page: Page): Guesses => {
+  const { date, ...others } = dateGuesses(page)
+  const { total } = amountGuesses(page, false)
+  return present({
+    company: findVendor(page.lines, true),
+    date: date ?? Object.values(others)[0] ?? null,
+    total: total ?? null,
+    currency: currencyGuess(page, total)
+  })
+}
 
 const fieldOf = (name: string, guess: Guess): ExtractedField => ({
   value: guess.value,
@@ -138,47 +164,21 @@ const fieldOf = (name: string, guess: Guess): ExtractedField => ({
   }
 })
 
-const invoiceGuesses = (lines: ReadonlyArray<Line>, credit: boolean): Guesses => {
-  const text = lines.map((line) => line.map((segment) => segment.text).join("  ")).join("\n")
-  const page = readPage(lines, isAmerican(text))
-  const guesses: { [field: string]: Guess } = {}
-  for (const kind of ["id", "date"] as const) {
-    const scored = scoreAll(page, kind)
-    for (const field of kind === "id" ? ["invoice_number"] : ["date", "due_date"]) {
-      const best = bestOf(scored.filter((one) => one.field === field).map((one) => one.scored))
-      if (best !== null) guesses[field] = best
-    }
+const invoiceGuesses = (page: Page, credit: boolean): Guesses => {
+  const numbers = scoreAll(page, "id").filter(({ field }) => field === "invoice_number")
+  const amounts = amountGuesses(page, credit)
+  return {
+    ...dateGuesses(page),
+    ...amounts,
+    ...present({
+      invoice_number: bestOf(numbers.map(({ scored }) => scored)),
+      currency: currencyGuess(page, amounts["total"]),
+      iban: numberGuess(page.lines, "iban"),
+      vat_id: numberGuess(page.lines, "vat_id"),
+      vendor: findVendor(page.lines, false)
+    })
   }
-  if (guesses["date"] === undefined) {
-    const first = page.candidates.find(({ kind, segment }) => kind === "date" && segment.page === 1)
-    if (first !== undefined && guesses["due_date"]?.value !== first.value) {
-      guesses["date"] = guessOf({ candidate: first, score: 20, place: "none", label: null }, 0)
-    }
-  }
-  Object.assign(guesses, amountGuesses(page, credit))
-  const currency = currencyGuess(page, guesses["total"])
-  if (currency !== null) guesses["currency"] = currency
-  const iban = numberGuess(lines, "iban")
-  if (iban !== null) guesses["iban"] = iban
-  const vat = numberGuess(lines, "vat_id")
-  if (vat !== null) guesses["vat_id"] = vat
-  const vendor = findVendor(lines)
-  if (vendor !== null) guesses["vendor"] = vendor
-  return guesses
 }
-
-const guessOf = (scored: Scored, margin: number): Guess => ({
-  value: scored.candidate.value,
-  segment: scored.candidate.segment,
-  from: scored.candidate.from,
-  to: scored.candidate.to,
-  rule: scored.place,
-  label: scored.label,
-  score: Math.round(scored.score),
-  margin: Math.round(margin),
-  checksum: null,
-  arithmetic: null
-})
 
 /** The best value, where several places print it their best one; earlier pages and lines win. */
 const bestOf = (scored: ReadonlyArray<Scored>): Guess | null => {
@@ -199,7 +199,12 @@ const shortlist = (scored: ReadonlyArray<Scored>): ReadonlyArray<Scored> => {
   return [...best.values()].sort((a, b) => b.score - a.score).slice(0, 6)
 }
 
+/** What agreement of total, net and tax adds to their score. */
 const ARITHMETIC = 30
+/** A label that needs no sum. */
+const SURE_LABEL = 70
+/** Amounts from the end of a document among which sums are searched. */
+const MAX_SUMMED = 200
 
 /** Total, net and tax that agree, or each by its label. */
 const amountGuesses = (page: Page, credit: boolean): Guesses => {
@@ -236,6 +241,10 @@ const amountGuesses = (page: Page, credit: boolean): Guesses => {
       }
     }
   }
+  if (best === null || (!best.agree && best.total.score < SURE_LABEL)) {
+    const sum = sumWithoutLabels(amounts)
+    if (sum !== null) best = { rank: sum.total.score, ...sum, agree: true }
+  }
   if (best === null) return {}
   const { agree, net, rank, tax, total } = best
   const next = Math.max(0, ...[...ranks].filter(([value]) => value !== total.candidate.value).map(([, other]) => other))
@@ -250,6 +259,23 @@ const amountGuesses = (page: Page, credit: boolean): Guesses => {
     ...(net === null ? {} : { net: guess(net, agree ? 50 : 0) }),
     ...(tax === null ? {} : { tax: guess(tax, agree ? 50 : 0) })
   }
+}
+
+/** The largest amount that is the sum of two others near it, of which one can be the tax of the other. */
+const sumWithoutLabels = (
+  amounts: ReadonlyArray<Candidate>
+): { readonly total: Scored; readonly net: Scored; readonly tax: Scored } | null => {
+  const scored = (candidate: Candidate): Scored => ({ candidate, score: 58, place: "none", label: null })
+  const cents = amounts.slice(-MAX_SUMMED).map((candidate) => [candidate, hundredthsOf(candidate.value)] as const)
+  for (const [total, t] of cents.toSorted((a, b) => b[1] - a[1])) {
+    const near = cents.filter(([{ segment }]) => Math.abs(segment.line - total.segment.line) <= 6)
+    for (const [tax, x] of near) {
+      if (x <= 0.02 * t || x > 0.22 * t) continue
+      const net = near.find(([candidate, n]) => n === t - x && candidate !== tax)
+      if (net !== undefined) return { total: scored(total), net: scored(net[0]), tax: scored(tax) }
+    }
+  }
+  return null
 }
 
 /** A credit note states what goes back as a positive amount, as its XML does. */

@@ -24,6 +24,20 @@ const of = (source: string): RegExp =>
 const rows: { readonly [kind in ValueKind]: ReadonlyArray<Row> } = {
   amount: [
     [
+      "opening_balance",
+      95,
+      `
+        opening balance|balance brought forward|anfangssaldo|alter (?:konto)?(?:saldo|stand)|solde initial|ancien solde|
+        solde précédent|beginsaldo|vorig saldo`
+    ],
+    [
+      "closing_balance",
+      95,
+      `
+        closing balance|ending balance|balance carried forward|endsaldo|neuer (?:konto)?(?:saldo|stand)|solde final|
+        nouveau solde|eindsaldo|nieuw saldo`
+    ],
+    [
       "total",
       97,
       `

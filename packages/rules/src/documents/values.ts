@@ -26,8 +26,15 @@ const months: ReadonlyArray<RegExp> = [
 const monthOf = (word: string): number => months.findIndex((month) => month.test(word.toLowerCase())) + 1
 
 const numericDate = /(?<![\d.,/-])(\d{1,4})\s?([./-])\s?(\d{1,2})\s?\2\s?(\d{4}|\d{2})(?![\d/-]|[.,]\d)/g
-const dayFirst = /(?<![\d.,])(\d{1,2})(?:st|nd|rd|th|er)?[.\s-]+(?:de |of )?(\p{L}{3,10})\.?,?[\s-]+(\d{4}|\d{2}\b)/giu
-const monthFirst = /(?<!\p{L})(\p{L}{3,10})\.?\s+(\d{1,2})(?:st|nd|rd|th)?\s?,?\s+(\d{4})(?!\d)/giu
+const month = `((?:${[
+  "jan|jän|gen|ene|feb|fév|fev|mar|mär|mrz|maa|mrt|apr|avr|abr|may|mai|mei|mag|jun|jui|giu|jul|lug|aug|aou|aoû|ago",
+  "sep|set|oct|okt|ott|nov|dec|dez|déc|dic"
+].join("|")})\\p{L}{0,7})`
+const dayFirst = new RegExp(
+  `(?<![\\d.,])(\\d{1,2})(?:st|nd|rd|th|er)?[.\\s-]+(?:de |of )?${month}\\.?,?[\\s-]+(\\d{4}|\\d{2}\\b)`,
+  "giu"
+)
+const monthFirst = new RegExp(`(?<!\\p{L})${month}\\.?\\s+(\\d{1,2})(?:st|nd|rd|th)?\\s?,?\\s+(\\d{4})(?!\\d)`, "giu")
 
 const iso = (year: number, month: number, day: number): string | null => {
   const whole = year < 100 ? 2000 + year : year
@@ -79,7 +86,7 @@ const words: { readonly [word: string]: string } = {
 }
 const codes = "EUR|USD|GBP|CHF|INR|JPY|AUD|CAD|SEK|NOK|DKK|PLN|CZK|MYR|SGD|CNY|HUF|NZD|ZAR|BRL|RON"
 const currency = `(?:US\\$|CA\\$|[AC]\\$|[€£$₹¥]|\\b(?:${codes}|RM|Euros?|Rs\\.?)(?![\\p{L}]))`
-const number = "\\d{1,3}(?:[.,'’ ]\\d{2,3})+[.,]\\d{2}|\\d+[.,]\\d{2}|\\d{1,3}(?:[.,'’]\\d{3})+|\\d+"
+const number = "\\d{1,3}(?:[.,'’ ]\\d{2,3})+[.,]\\d{2}|\\d+[.,]\\d{2}|[1-9]\\d{0,2}(?:[.,'’]\\d{3})+|\\d+"
 const amount = new RegExp(
   `(?<![\\d.,/\\p{L}-])([-−–]\\s?)?(${currency})?\\s?([-−–]\\s?)?(?<![\\d.,])(${number})` +
     `(?![\\d/]|[.,]\\d)(?:\\s?(${currency}))?([-−])?(?!\\s?%|\\p{L})`,

@@ -1,5 +1,5 @@
 /** Finds who sent a document: by legal form, the sender's line above an address, the VAT id and addresses of mail. */
-import type { Guess } from "./extract.ts"
+import type { Guess } from "./guess.ts"
 import { vatIdsIn } from "./checksums.ts"
 import type { Line, Segment } from "./layout.ts"
 
@@ -36,8 +36,8 @@ const noName = pattern(
   "i"
 )
 
-/** The name of a vendor: a guess with its evidence; null for none. */
-export const findVendor = (lines: ReadonlyArray<Line>): Guess | null => {
+/** The name of a vendor: a guess with its evidence; null for none. On a receipt it stands at the top. */
+export const findVendor = (lines: ReadonlyArray<Line>, receipt: boolean): Guess | null => {
   const segments = lines.flat()
   const votes = new Map<
     string,
@@ -93,7 +93,7 @@ export const findVendor = (lines: ReadonlyArray<Line>): Guess | null => {
   const first = segments.find(
     ({ page, text }) => page === 1 && text.length < 45 && nameIn(text) !== null && !/[:@]/.test(text)
   )
-  if (first !== undefined) vote(first.text, 38, first, "first_block")
+  if (first !== undefined) vote(first.text, receipt ? 80 : 38, first, "first_block")
   const ranked = [...votes.values()].sort((a, b) => b.score - a.score || a.segment.line - b.segment.line)
   const [best, next] = ranked
   if (best === undefined) return null
@@ -109,7 +109,8 @@ export const findVendor = (lines: ReadonlyArray<Line>): Guess | null => {
 }
 
 /** A name as it is written, up to its legal form; null where the text is none. */
-const nameIn = (text: string): string | null => {
+const nameIn = (labelled: string): string | null => {
+  const text = labelled.replace(senders, "").trim()
   const matched = form.exec(text)
   const cut = (matched === null ? text : text.slice(0, matched.index + matched[0].length))
     .replace(/^(?:[^\p{L}\d]+)|[\s:,;-]+$/gu, "")

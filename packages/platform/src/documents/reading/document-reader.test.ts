@@ -36,6 +36,34 @@ describe("documents that are read", () => {
     assert.strictEqual(fields["total"]?.value, "717.97")
     assert.strictEqual(fields["iban"]?.evidence.checksum, true)
   })
+  it("invoices of many layouts give number, date and total, without their XML", async () => {
+    const printed = [
+      ["AmazonWebServices", "42183017 2014-08-03 4.11"],
+      ["MustangGnuaccountingBeispielRE-20140519_499", "RE-20140519/499 2014-05-19 559.84"],
+      ["MustangGnuaccountingBeispielRE-20150613_503", "RE-20150613/503 2015-06-13 406.82"],
+      ["MustangGnuaccountingBeispielRE-20190610_507a", "RE-20190610/507 2019-06-10 571.04"],
+      ["MustangGnuaccountingBeispielRE-20201121_508", "RE-20201121/508 2020-11-21 571.04"],
+      ["QualityHosting", "30064443 2014-05-07 34.73"],
+      ["SammyMaystoneLinesTest", "invoice_number_1 2022-01-01 127.50"],
+      ["free_fiber", "562044387 2015-07-02 29.99"],
+      ["saeco", "VF1005193039 2022-09-08 49.99"]
+    ]
+    const read = await readAll(printed.map(([name]) => [{ path: fixture(`${name}.pdf`) }, "application/pdf"]))
+    const found = read.map((document) => {
+      const { fields } = extractFields({ ...(document as ReadDocument), xml: [] }, "invoice")
+      return ["invoice_number", "date", "total"].map((name) => fields[name]?.value).join(" ")
+    })
+    assert.deepStrictEqual(
+      found,
+      printed.map(([, fields]) => fields)
+    )
+  })
+  it("XML that says another total than the page is a warning with both", async () => {
+    const document = await read({ path: fixture("MustangGnuaccountingBeispielRE-20150613_503.pdf") })
+    assert.deepStrictEqual(extractFields(document, null).warnings, [
+      { code: "xml_differs_from_print", field: "total", values: ["571.04", "406.82"] }
+    ])
+  })
   it("plain text is laid out in lines", async () => {
     const document = await read({ bytes: utf8("Invoice no: A-17\nTotal   12.50 EUR") }, "text/plain")
     assert.deepStrictEqual(
