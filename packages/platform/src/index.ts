@@ -1,6 +1,7 @@
 /** The interface of `@flyball/platform`: the products of the platform API. Spec: document 2. */
-import { documentAgents, documents, fleet, gateway as rows } from "@flyball/contract/http"
+import { documents, fleet, gateway as rows } from "@flyball/contract/http"
 import { type Capability, notInstalled } from "@flyball/core"
+import { documentAgents } from "./document-agents/module.ts"
 import { events } from "./events/module.ts"
 import { fairnessAnalyses } from "./fairness/module.ts"
 import { monitoring } from "./monitoring/module.ts"
@@ -39,7 +40,7 @@ export const platform = (options: PlatformOptions = {}): Capability => ({
       ? notInstalled("gateway", rows)
       : gateway({ ...options.gateway, ...(options.usdInr === undefined ? {} : { usdInr: options.usdInr }) }),
     notInstalled("documents", documents),
-    notInstalled("document_agents", documentAgents),
+    documentAgents,
     notInstalled("fleet", fleet)
   ]
 })

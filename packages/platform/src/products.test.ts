@@ -1,5 +1,5 @@
 /** Rows of products: every check runs before a product does, and before 501 where there is none. Spec: document 2. */
-import { documentAgents, documents, fleet, gateway, type ReceivedFile } from "@flyball/contract/http"
+import { documents, fleet, gateway, type ReceivedFile } from "@flyball/contract/http"
 import { type Capability, defineModule, type Governor, memoryStorage, openGovernor } from "@flyball/core"
 import { type HttpApi, openHttp } from "@flyball/http"
 import { Effect, Layer } from "effect"
@@ -41,11 +41,10 @@ const bodies: { readonly [id: string]: object } = {
   "gateway.messages": { model: "m", messages: [{ role: "user", content: "Hi" }], max_tokens: 600 },
   "gateway.sdk_messages": { model: "m", messages: [{ role: "user", content: "Hi" }], max_tokens: 600 },
   "documents.extract": { url: "https://files.example/a.pdf" },
-  "documents.create_agent": { name: "n", start_url: "https://a.example", allowed_domains: ["a.example"], goals: ["g"] },
   "fleet.optimize_routes": { vehicles: [{ id: "v" }], jobs: [{ id: "j" }] },
   "fleet.track_fleet": { positions: [position, position] }
 }
-const rows = [gateway, documents, documentAgents, fleet]
+const rows = [gateway, documents, fleet]
   .flatMap((group) => Object.values(group))
   .filter(({ id }) => Object.hasOwn(bodies, id))
 

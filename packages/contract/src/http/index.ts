@@ -24,7 +24,8 @@ import { safety } from "./safety.ts"
 import { standingApprovals } from "./standing-approvals.ts"
 import { people, system } from "./system.ts"
 import { telemetry } from "./telemetry.ts"
-import { documentAgents, documents } from "./platform/documents.ts"
+import { documentAgents } from "./platform/document-agents.ts"
+import { documents } from "./platform/documents.ts"
 import { fleet } from "./platform/fleet.ts"
 import { gateway } from "./platform/gateway.ts"
 import { monitoring } from "./platform/monitoring.ts"
@@ -91,6 +92,7 @@ export {
   breakers,
   chain,
   decisions,
+  documentAgents,
   drills,
   envelopes,
   evals,
@@ -122,7 +124,7 @@ export {
 }
 
 /** Products that somebody else may bring. Until then the platform API answers 501 for them. */
-export { documentAgents, documents, fleet, gateway }
+export { documents, fleet, gateway }
 
 /** Every endpoint, in the order of the pages. Spec: document 1 section 4; decision 0003. */
 export const endpoints: ReadonlyArray<AnyEndpoint> = [

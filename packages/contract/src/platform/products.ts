@@ -36,21 +36,6 @@ export const ResponseCreate = Schema.Struct({
 /** A completion of any of the three forms, as the upstream model made it. */
 export const Completion = Schema.Record(Schema.String, Schema.Unknown)
 
-/** Body of POST /v1/documents/agents. */
-export const DocumentAgentCreate = Schema.Struct({
-  name: name(200),
-  start_url: text(1, 2_048),
-  allowed_domains: list(text(1, 253), 1, 100),
-  goals: list(text(1, 2_000), 1, 20)
-})
-/** An agent that reads documents in a browser. */
-export const DocumentAgent = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  status: oneOf(["awaiting_runner", "connected"]),
-  created_at: instant
-})
-
 const Place = Schema.Struct({ id: text(1, 200) })
 /** Body of POST /v1/fleet/routes/optimize. Spec: document 2 section 8, "1,000 vehicles per request". */
 export const RoutesOptimize = Schema.Struct({

@@ -52,7 +52,7 @@ export type PositionsTaken = typeof PositionsTaken.Type
 /** A vehicle with its latest position by measured time, and the fences that it is in. */
 export const TrackedVehicle = Schema.Struct({
   vehicle_id: Schema.String,
-  position: Schema.Struct({ at: instant, latitude: Schema.Finite, longitude: Schema.Finite }),
+  position: Schema.Struct({ at: instant, ...place }),
   geofences: Schema.Array(Schema.String),
   created_at: instant
 })
@@ -75,7 +75,7 @@ export const TrackQuery = Schema.Struct({
  */
 export const VehicleTrack = Schema.Struct({
   vehicle_id: Schema.String,
-  positions: Schema.Array(Schema.Struct({ at: instant, latitude: Schema.Finite, longitude: Schema.Finite })),
+  positions: Schema.Array(Schema.Struct({ at: instant, ...place })),
   hours: Schema.Array(
     Schema.Struct({
       bucket_id: Schema.String,
@@ -124,8 +124,8 @@ export type GeofenceCreate = typeof GeofenceCreate.Type
 export const Geofence = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
-  circle: Schema.NullOr(Schema.Struct({ latitude: Schema.Finite, longitude: Schema.Finite, radius_m: Schema.Int })),
-  polygon: Schema.NullOr(Schema.Array(Schema.Struct({ latitude: Schema.Finite, longitude: Schema.Finite }))),
+  circle: Schema.NullOr(Schema.Struct({ ...place, radius_m: Schema.Int })),
+  polygon: Schema.NullOr(Schema.Array(Schema.Struct(place))),
   dwell_s: Schema.Int,
   margin_m: Schema.Int,
   created_at: instant

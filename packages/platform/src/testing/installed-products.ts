@@ -1,6 +1,6 @@
 /** Products that answer every row of gateway, documents and fleet, for tests of what stands before them. */
 import { ExtractionNotFound } from "@flyball/contract"
-import { documentAgents, documents, fleet, gateway, type ReceivedFile } from "@flyball/contract/http"
+import { documents, fleet, gateway, type ReceivedFile } from "@flyball/contract/http"
 import {
   beside,
   type Capability,
@@ -77,15 +77,6 @@ export const installedProducts = (
         }),
         get: none,
         reveal: none
-      },
-      layer: Layer.empty
-    }),
-    defineModule({
-      name: "document_agents",
-      rows: documentAgents,
-      operations: {
-        createAgent: ({ body: { name } }) =>
-          Effect.succeed({ id: "dag", name, status: "awaiting_runner" as const, created_at })
       },
       layer: Layer.empty
     }),

@@ -29,7 +29,7 @@ const actor = ["person", "key", "platform"] as const
 /** The writers of each kind whose records name one. Spec: decision 0068. */
 export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule> } = {
   "evidence.exported": person,
-  "agent.registered": caller,
+  "agent.registered": actor,
   "agent.updated": ["person", "system:migration"],
   "agent.activated": person,
   "agent.suspended": ["person", "policy:orphan_grace", "policy:recertification"],
@@ -47,7 +47,7 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
   "instance.ended": caller,
   "evaluation.made": actor,
   "meter.voided": caller,
-  "envelope.drafted": person,
+  "envelope.drafted": ["person", "platform"],
   "envelope.published": person,
   "envelope.withdrawn": person,
   "waiver.requested": person,

@@ -10,10 +10,9 @@ import {
 } from "../../platform/documents.ts"
 import { unitQuery } from "../../platform/list.ts"
 import { requestBounds } from "../../platform/plans.ts"
-import { DocumentAgent, DocumentAgentCreate } from "../../platform/products.ts"
 import { ExtractionNotFound } from "../../refusals.ts"
 import { platformAccess } from "../access.ts"
-import { endpoint, fileOrJsonBody, idParam, json, jsonBody, queryOf } from "../endpoint.ts"
+import { endpoint, fileOrJsonBody, idParam, json, queryOf } from "../endpoint.ts"
 
 const write = platformAccess("documents:write")
 const read = platformAccess("documents:read")
@@ -86,20 +85,5 @@ export const documents = {
     query,
     success: json(200, RevealedExtraction),
     refusals: ["ExtractionNotFound", "ExtractionNotReady", "ModuleNotInstalled"]
-  })
-} as const
-
-/** Endpoints of agents that read documents in a browser. Spec: document 2 section 8, "documents". */
-export const documentAgents = {
-  createAgent: endpoint({
-    id: "documents.create_agent",
-    method: "POST",
-    path: "/v1/documents/agents",
-    summary: "Creates an agent that reads documents in a browser.",
-    access: write,
-    platform: { module: "document_agents", operation: "documents.create_agent" },
-    body: jsonBody(DocumentAgentCreate),
-    success: json(201, DocumentAgent),
-    refusals: ["ModuleNotInstalled"]
   })
 } as const
