@@ -2,6 +2,7 @@ import { assert, describe, it } from "vitest"
 import { isIban, isLuhn, vatIdsIn } from "./checksums.ts"
 import type { ReadDocument } from "./document.ts"
 import { extractFields } from "./extract.ts"
+import { linesOf } from "./layout.ts"
 import { maskField } from "./mask.ts"
 import { checkDigit } from "./mrz.ts"
 import { amountsIn, datesIn } from "./values.ts"
@@ -165,6 +166,13 @@ describe("fields by type", () => {
     const card = "I<UTOD231458907<<<<<<<<<<<<<<<\n7408122F1204159UTO<<<<<<<<<<<6\nERIKSSON<<ANNA<MARIA<<<<<<<<<<"
     assert.strictEqual(valuesOf(card)["id_number"], "D23145890")
     assert.strictEqual(extractFields(page(zone.replace("C36", "C37")), null).fields["id_number"], undefined)
+  })
+  it("a page made to be slow is read in part, and says so", () => {
+    const item = { text: "1.00 Total 2020-01-01 A-1 ", width: 100, height: 1_000, hidden: null }
+    const items = Array.from({ length: 20_000 }, (_, at) => ({ ...item, x: (at % 200) * 3_000, y: 1_200 * (at >> 8) }))
+    const slow = { pages: [{ width: 60_000, height: 80_000, items }], xml: [], warnings: [] }
+    assert.deepStrictEqual(extractFields(slow, "invoice").warnings.at(0), { code: "partly_read" })
+    assert.isBelow(linesOf(slow).flat().length, 1_500)
   })
   it("other documents have no fields by rules", () => {
     assert.deepStrictEqual(valuesOf("Dear Sir\nTotal  12.00 EUR"), {})

@@ -8,7 +8,7 @@ import { confidenceOf } from "./confidence.ts"
 import { type Guess, guessOf, type Guesses } from "./guess.ts"
 import type { DocumentType, DocumentWarning, ExtractedDocument, ExtractedField, ReadDocument } from "./document.ts"
 import { readInvoiceXml } from "./invoice-xml.ts"
-import { type Line, linesOf, type Segment } from "./layout.ts"
+import { isCut, type Line, linesOf, type Segment } from "./layout.ts"
 import { amountsIn, currenciesIn, datesIn, hundredthsOf, isAmerican } from "./values.ts"
 import { mrzGuesses } from "./mrz.ts"
 import { statementGuesses } from "./statement.ts"
@@ -57,6 +57,7 @@ export const extractFields = (document: ReadDocument, requested: DocumentType | 
   const stated: { [name: string]: ExtractedField } = {}
   for (const [name, guess] of Object.entries(guessesOf(lines, type))) stated[name] = fieldOf(name, guess)
   const warnings: Array<DocumentWarning> = [...document.warnings]
+  if (isCut(document) && warnings.every(({ code }) => code !== "partly_read")) warnings.push({ code: "partly_read" })
   if (xml !== null && (type === "invoice" || type === "credit_note")) {
     for (const [name, value] of Object.entries(xml.fields)) {
       const differs = lines.length > 0 && differsFromPrint(lines, name, value, stated[name])

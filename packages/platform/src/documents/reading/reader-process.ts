@@ -9,6 +9,9 @@ import { Result, Schema } from "effect"
 import { Heard } from "./protocol.ts"
 
 const HEAP_MB = 256
+/** The most that a document has, whatever a child that was taken over says; mails have pages beside their documents. */
+const MAX_ITEMS = 100_500
+const MAX_PAGES = 1_000
 /** Pages have 4 KiB on every Linux that Node runs on but some arm64 ones, where the watch is stricter. */
 const PAGE_BYTES = 4_096
 
@@ -103,6 +106,7 @@ export class ReaderProcess {
   /** Reads what the pieces make. `done` is called once. */
   read(mediaType: string, done: (read: Read) => void): void {
     const pages: Array<{ width: number; height: number; items: Array<DocumentPage["items"][number]> }> = []
+    let items = 0
     this.documents += 1
     const end = (read: Read): void => {
       this.hear = this.gone = null
@@ -117,6 +121,11 @@ export class ReaderProcess {
         return end("malformed")
       }
       const heard = decoded.success
+      if ("items" in heard) items += heard.items.length
+      if (items > MAX_ITEMS || pages.length > MAX_PAGES) {
+        this.kill("too_large")
+        return end("too_large")
+      }
       if ("resident" in heard) this.resident = heard.resident
       else if ("failed" in heard) end(heard.failed)
       else if ("width" in heard) pages.push({ ...heard, items: [] })
