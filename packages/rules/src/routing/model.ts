@@ -14,7 +14,7 @@ export class Model {
   readonly jobs: number
   readonly vehicles: number
   readonly dimensions: number
-  /** Places, and behind them one that is no distance from any: where an open route starts or ends. */
+  /** Places; where a route is open, behind them one that is no distance from any, where it starts or ends. */
   readonly places: number
   readonly metres: Int32Array
   readonly seconds: Int32Array
@@ -58,9 +58,10 @@ export class Model {
     this.vehicles = count
     this.dimensions = vehicles[0]?.capacity.length ?? 0
     const nowhere = matrix.places
-    this.places = nowhere + 1
-    this.metres = withNowhere(matrix.metres, nowhere)
-    this.seconds = withNowhere(matrix.seconds, nowhere)
+    const isOpen = vehicles.some(({ start, end }) => start === null || end === null)
+    this.places = isOpen ? nowhere + 1 : nowhere
+    this.metres = isOpen ? withNowhere(matrix.metres, nowhere) : matrix.metres
+    this.seconds = isOpen ? withNowhere(matrix.seconds, nowhere) : matrix.seconds
     this.metresTo = transposed(this.metres, this.places)
     this.secondsTo = transposed(this.seconds, this.places)
     const places = (of: "start" | "end") =>
@@ -164,15 +165,17 @@ const withNowhere = (values: Int32Array, places: number): Int32Array => {
 
 /** The values of the other direction; the same array where both directions are equal. */
 const transposed = (values: Int32Array, places: number): Int32Array => {
+  const isEqual = (from: number): boolean => {
+    for (let to = 0; to < from; to++) if (values[from * places + to] !== values[to * places + from]) return false
+    return true
+  }
+  let equal = 0
+  while (equal < places && isEqual(equal)) equal++
+  if (equal === places) return values
   const other = new Int32Array(values.length)
-  let equal = true
   for (let from = 0; from < places; from++)
-    for (let to = 0; to < places; to++) {
-      const value = values[from * places + to]!
-      other[to * places + from] = value
-      if (value !== values[to * places + from]) equal = false
-    }
-  return equal ? values : other
+    for (let to = 0; to < places; to++) other[to * places + from] = values[from * places + to]!
+  return other
 }
 
 const kindsOf = ({ vehicles, jobs }: RoutingProblem): { readonly of: Int32Array; readonly first: Array<number> } => {

@@ -144,7 +144,7 @@ export class Recreator {
   /** The node behind which a job costs least; -1: no place is allowed. */
   #best(job: number, all: boolean): number {
     const state = this.#state
-    const { model, next, route, done, late } = state
+    const { model, next, route, done, late, way } = state
     const { places, metres, seconds, metresTo, secondsTo, leave, arrive, jobs, perMetre, perSecond } = model
     const spots = this.#spots
     const count = this.#collect(job, all)
@@ -156,25 +156,15 @@ export class Recreator {
       const before = next[behind]!
       const vehicle = route[behind]!
       const [from, to] = [leave[behind]!, arrive[before]!]
-      let far = metresTo[row + from]! + metres[row + to]!
-      let long = secondsTo[row + from]! + seconds[row + to]!
-      let cost = 0
-      if (before === behind) cost = model.fixed[vehicle]!
-      else {
-        far -= metres[from * places + to]!
-        long -= seconds[from * places + to]!
-      }
-      cost += perMetre[vehicle]! * far + perSecond[vehicle]! * long
+      const far = metresTo[row + from]! + metres[row + to]!
+      const long = secondsTo[row + from]! + seconds[row + to]!
+      let cost = perMetre[vehicle]! * far + perSecond[vehicle]! * long
+      cost += before === behind ? model.fixed[vehicle]! : -way[behind]!
       if (cost >= least || model.allowed[model.kind[vehicle]! * jobs + job] === 0) continue
       if (!this.#holds(job, vehicle)) continue
       const begin = model.beginAt(job, done[behind]! + secondsTo[row + from]!)
       if (begin + service + seconds[row + to]! > late[before]!) continue
-      if (state.metres[vehicle]! + far > model.maxMetres[vehicle]!) continue
-      const longest = model.maxSeconds[vehicle]!
-      if (longest !== Infinity) {
-        if (state.driving[vehicle]! + state.working[vehicle]! + long + service > longest) continue
-        if (!state.fits(vehicle, job, behind)) continue
-      }
+      if (!this.#short(job, vehicle, behind, far, long)) continue
       if (this.#random.next() < BLINKS) continue
       least = cost
       found = behind
@@ -190,5 +180,20 @@ export class Recreator {
       if (load[at]! + demand[job * dimensions + d]! > capacity[at]!) return false
     }
     return true
+  }
+
+  /** Says whether a route holds its longest distance and duration, with a job more behind a node. */
+  #short(job: number, vehicle: number, behind: number, far: number, long: number): boolean {
+    const state = this.#state
+    const { model } = state
+    const [most, longest] = [model.maxMetres[vehicle]!, model.maxSeconds[vehicle]!]
+    if (most === Infinity && longest === Infinity) return true
+    const depot = model.jobs + vehicle
+    const [before, isUsed] = [state.next[behind]!, state.next[depot] !== depot]
+    const [saved, spared] = isUsed ? [model.distance(behind, before), model.travel(behind, before)] : [0, 0]
+    if (state.metres[vehicle]! + far - saved > most) return false
+    if (longest === Infinity) return true
+    const busy = state.driving[vehicle]! + state.working[vehicle]! + long - spared + model.service[job]!
+    return busy <= longest && state.fits(vehicle, job, behind)
   }
 }

@@ -11,6 +11,8 @@ export class State {
   /** When a node is left at the earliest, and begun at the latest. */
   readonly done: Float64Array
   readonly late: Float64Array
+  /** What the way from a node to the next costs. */
+  readonly way: Float64Array
   readonly load: Float64Array
   readonly count: Int32Array
   readonly metres: Float64Array
@@ -44,6 +46,7 @@ export class State {
     this.route = Int32Array.from({ length: nodes }, (_, node) => Math.max(-1, node - jobs))
     this.done = new Float64Array(nodes)
     this.late = new Float64Array(nodes)
+    this.way = new Float64Array(nodes)
     this.done.set(model.shiftFrom, jobs)
     this.late.set(model.shiftTo, jobs)
     this.load = new Float64Array(vehicles * dimensions)
@@ -64,8 +67,8 @@ export class State {
     })
     this.scratch = new Int32Array(jobs + 1)
     this.#journal = new Int32Array(jobs)
-    this.#journalTimes = new Float64Array(2 * jobs)
-    this.#journalSums = new Float64Array(vehicles * (4 + dimensions))
+    this.#journalTimes = new Float64Array(3 * jobs)
+    this.#journalSums = new Float64Array(vehicles * (5 + dimensions))
     this.#seen = new Uint8Array(vehicles)
   }
 
@@ -86,16 +89,18 @@ export class State {
     for (let node = this.next[jobs + vehicle]!; node < jobs; node = this.next[node]!) {
       const at = this.#journalEnd++
       this.#journal[at] = node
-      this.#journalTimes[2 * at] = this.done[node]!
-      this.#journalTimes[2 * at + 1] = this.late[node]!
+      this.#journalTimes[3 * at] = this.done[node]!
+      this.#journalTimes[3 * at + 1] = this.late[node]!
+      this.#journalTimes[3 * at + 2] = this.way[node]!
     }
     const sums = this.#journalSums
-    const base = vehicle * (4 + dimensions)
+    const base = vehicle * (5 + dimensions)
     sums[base] = this.count[vehicle]!
     sums[base + 1] = this.metres[vehicle]!
     sums[base + 2] = this.driving[vehicle]!
     sums[base + 3] = this.working[vehicle]!
-    for (let d = 0; d < dimensions; d++) sums[base + 4 + d] = this.load[vehicle * dimensions + d]!
+    sums[base + 4] = this.way[jobs + vehicle]!
+    for (let d = 0; d < dimensions; d++) sums[base + 5 + d] = this.load[vehicle * dimensions + d]!
   }
 
   /** Takes back all that has changed since `begin`. */
@@ -105,7 +110,7 @@ export class State {
       for (let node = this.next[jobs + vehicle]!; node < jobs; node = this.next[node]!) this.route[node] = -1
     let at = 0
     for (const vehicle of this.#touched) {
-      const base = vehicle * (4 + dimensions)
+      const base = vehicle * (5 + dimensions)
       const sums = this.#journalSums
       const count = sums[base]!
       if ((count === 0) !== (this.count[vehicle] === 0)) this.#setUsed(vehicle, count > 0)
@@ -113,12 +118,14 @@ export class State {
       this.metres[vehicle] = sums[base + 1]!
       this.driving[vehicle] = sums[base + 2]!
       this.working[vehicle] = sums[base + 3]!
-      for (let d = 0; d < dimensions; d++) this.load[vehicle * dimensions + d] = sums[base + 4 + d]!
+      for (let d = 0; d < dimensions; d++) this.load[vehicle * dimensions + d] = sums[base + 5 + d]!
+      this.way[jobs + vehicle] = sums[base + 4]!
       let last = jobs + vehicle
       for (const end = at + count; at < end; at++) {
         const node = this.#journal[at]!
-        this.done[node] = this.#journalTimes[2 * at]!
-        this.late[node] = this.#journalTimes[2 * at + 1]!
+        this.done[node] = this.#journalTimes[3 * at]!
+        this.late[node] = this.#journalTimes[3 * at + 1]!
+        this.way[node] = this.#journalTimes[3 * at + 2]!
         this.route[node] = vehicle
         this.#link(last, node)
         last = node
@@ -141,8 +148,8 @@ export class State {
       this.#setUsed(vehicle, true)
       this.cost += model.fixed[vehicle]!
     } else this.#drive(vehicle, behind, before, -1)
-    this.#drive(vehicle, behind, job, 1)
-    this.#drive(vehicle, job, before, 1)
+    this.way[behind] = this.#drive(vehicle, behind, job, 1)
+    this.way[job] = this.#drive(vehicle, job, before, 1)
     this.#carry(vehicle, job, 1)
     this.#link(behind, job)
     this.#link(job, before)
@@ -164,7 +171,7 @@ export class State {
     if (this.count[vehicle] === 0) {
       this.#setUsed(vehicle, false)
       this.cost -= model.fixed[vehicle]!
-    } else this.#drive(vehicle, behind, before, 1)
+    } else this.way[behind] = this.#drive(vehicle, behind, before, 1)
     this.#link(behind, before)
     this.route[job] = -1
     this.left += model.weight[job]!
@@ -205,13 +212,16 @@ export class State {
     this.prev[to] = from
   }
 
-  #drive(vehicle: number, from: number, to: number, sign: number): void {
+  /** Adds a way to the sums of a route, or with sign -1 takes it off. Answers what was added to the cost. */
+  #drive(vehicle: number, from: number, to: number, sign: number): number {
     const { model } = this
     const at = model.leave[from]! * model.places + model.arrive[to]!
     const [metres, seconds] = [sign * model.metres[at]!, sign * model.seconds[at]!]
     this.metres[vehicle]! += metres
     this.driving[vehicle]! += seconds
-    this.cost += model.perMetre[vehicle]! * metres + model.perSecond[vehicle]! * seconds
+    const cost = model.perMetre[vehicle]! * metres + model.perSecond[vehicle]! * seconds
+    this.cost += cost
+    return cost
   }
 
   #carry(vehicle: number, job: number, sign: number): void {
