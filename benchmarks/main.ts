@@ -27,7 +27,8 @@ const benchmarks: { readonly [name: string]: () => Promise<{ readonly benchmark:
   limits: () => import("./limits.ts"),
   platform: () => import("./platform.ts"),
   gateway: () => import("./gateway.ts"),
-  documents: () => import("./documents.ts")
+  documents: () => import("./documents.ts"),
+  routes: () => import("./routes.ts")
 }
 
 const json = process.argv.includes("--json")

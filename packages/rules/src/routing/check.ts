@@ -26,8 +26,8 @@ function* faults(problem: RoutingProblem, matrix: RoutingMatrix, plan: RoutePlan
   let last = -1
   for (const { job } of plan.unassigned) {
     if (problem.jobs[job] === undefined) return yield `No job has the index ${job}.`
-    yield seen.has(job) && `Job ${problem.jobs[job].id} is made and unassigned.`
     yield job <= last && `Unassigned job ${problem.jobs[job].id} is out of order or there twice.`
+    yield seen.has(job) && `Job ${problem.jobs[job].id} is made and unassigned.`
     seen.add(job)
     last = job
   }

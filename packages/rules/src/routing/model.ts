@@ -44,8 +44,6 @@ export class Model {
   readonly kinds: number
   /** One for a job that the kind of vehicle can make alone: `[kind × jobs + job]`. */
   readonly allowed: Uint8Array
-  /** `NEIGHBOURS` of each job, the nearest first, filled up with -1. */
-  readonly neighbours: Int32Array
   /** Start and end of the route that `times` saw last. */
   start = 0
   end = 0
@@ -91,7 +89,6 @@ export class Model {
     kinds.first.forEach((vehicle, kind) => {
       for (let job = 0; job < n; job++) if (excludes(this, vehicle, job) === null) this.allowed[kind * n + job] = 1
     })
-    this.neighbours = neighboursOf(this)
   }
 
   /** When a job begins that one reaches at a time; Infinity: behind its last window. */
@@ -191,8 +188,8 @@ const kindsOf = ({ vehicles, jobs }: RoutingProblem): { readonly of: Int32Array;
   return { of, first }
 }
 
-/** The nearest of each job by the cost of the way, and by how long one waits or how late one is. */
-const neighboursOf = (model: Model): Int32Array => {
+/** `NEIGHBOURS` of each job by the cost of the way, wait and lateness. The nearest is first; -1 fills up. */
+export const neighboursOf = (model: Model): Int32Array => {
   const { jobs, places, windows, opens, closes, service, metres, seconds, leave } = model
   const mean = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
   let [perMetre, perSecond] = [mean(model.perMetre), mean(model.perSecond)]

@@ -125,7 +125,7 @@ export class Recreator {
     const stamp = ++this.#stamp
     const end = (job + 1) * NEIGHBOURS
     for (let at = job * NEIGHBOURS; at < end; at++) {
-      const near = model.neighbours[at]!
+      const near = state.neighbours[at]!
       if (near < 0) break
       if (route[near]! < 0) continue
       if (stamps[near] !== stamp) {

@@ -24,24 +24,25 @@ export const ruin = (state: State, random: Generator32, around: number): boolean
     from = state.lastOfKind[kind]! + 1
   }
   if (used === 0 || vehicles === 0) return true
-  const mean = Math.floor((jobs - state.pool.length) / used)
-  const longest = Math.max(1, Math.min(LONGEST_STRING, mean))
-  const most = Math.max(1, Math.floor((4 * MEAN_REMOVED) / (1 + longest)) - 1)
-  const wanted = 1 + random.below(most)
+  const longest = Math.max(1, Math.min(LONGEST_STRING, (jobs - state.pool.length) / used))
+  const wanted = 1 + upTo(random, (4 * MEAN_REMOVED) / (1 + longest) - 1)
   const ruined: Array<number> = []
   for (let at = -1; at < NEIGHBOURS && ruined.length < wanted; at++) {
-    const job = at < 0 ? around : model.neighbours[around * NEIGHBOURS + at]!
+    const job = at < 0 ? around : state.neighbours[around * NEIGHBOURS + at]!
     if (job < 0) break
     const vehicle = state.route[job]!
     if (vehicle < 0 || ruined.includes(vehicle)) continue
     ruined.push(vehicle)
-    const length = 1 + random.below(Math.min(longest, state.count[vehicle]!))
+    const length = 1 + upTo(random, Math.min(longest, state.count[vehicle]!))
     removeString(state, random, job, length)
   }
   let holds = true
   for (const vehicle of ruined) if (!state.refresh(vehicle)) holds = false
   return holds
 }
+
+/** A whole number from 0 to a bound, the last one less likely where the bound is no whole number. */
+const upTo = (random: Generator32, bound: number): number => Math.floor((random.next() / 2 ** 32) * bound)
 
 /** Takes out a string of this length that has the job in it, or one with a part kept in its middle. */
 const removeString = (state: State, random: Generator32, job: number, length: number): void => {

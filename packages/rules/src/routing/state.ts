@@ -1,5 +1,5 @@
 /** Routes as linked lists in typed arrays, with times, loads and costs, and a journal that takes an iteration back. */
-import type { Model } from "./model.ts"
+import { type Model, neighboursOf } from "./model.ts"
 
 /** The routes that the search changes. A route is the ring of its vehicle's node and the jobs. */
 export class State {
@@ -29,6 +29,7 @@ export class State {
   readonly firstFree: Int32Array
   readonly lastOfKind: Int32Array
   readonly scratch: Int32Array
+  readonly neighbours: Int32Array
   readonly #journal: Int32Array
   readonly #journalTimes: Float64Array
   readonly #journalSums: Float64Array
@@ -65,6 +66,7 @@ export class State {
       this.rank[vehicle] = at
       this.lastOfKind[model.kind[vehicle]!] = at
     })
+    this.neighbours = neighboursOf(model)
     this.scratch = new Int32Array(jobs + 1)
     this.#journal = new Int32Array(jobs)
     this.#journalTimes = new Float64Array(3 * jobs)
