@@ -25,6 +25,7 @@ import * as monitoring from "./refusals/monitoring.ts"
 import * as platform from "./refusals/platform.ts"
 import * as requests from "./refusals/requests.ts"
 import * as reviews from "./refusals/reviews.ts"
+import * as routes from "./refusals/routes.ts"
 import * as standingApprovals from "./refusals/standing-approvals.ts"
 import * as system from "./refusals/system.ts"
 import * as tracking from "./refusals/tracking.ts"
@@ -49,6 +50,7 @@ export * from "./refusals/monitoring.ts"
 export * from "./refusals/platform.ts"
 export * from "./refusals/requests.ts"
 export * from "./refusals/reviews.ts"
+export * from "./refusals/routes.ts"
 export * from "./refusals/standing-approvals.ts"
 export * from "./refusals/system.ts"
 export * from "./refusals/tracking.ts"
@@ -75,6 +77,7 @@ export const refusals = {
   ...platform,
   ...requests,
   ...reviews,
+  ...routes,
   ...standingApprovals,
   ...system,
   ...tracking,

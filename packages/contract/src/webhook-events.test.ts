@@ -18,7 +18,7 @@ const named = new Set(
     mcp_manifest_changed drift.alarmed fairness.flagged chain.checkpoint chain.verify_failed capture.gap
     key.minted key.revoked evidence.exported channel.alarmed webhook.test webhook.failed analysis.completed
     analysis.failed alert.triggered alert.resolved
-    extraction.completed extraction.failed workflow.completed workflow.failed
+    extraction.completed extraction.failed routes.completed routes.failed workflow.completed workflow.failed
   `
     .trim()
     .split(/\s+/)

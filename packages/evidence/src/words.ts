@@ -113,3 +113,20 @@ export const extractionFailures = [
   "unsupported_type",
   "interrupted"
 ] as const
+
+/** Why a plan of routes failed. Spec: format 1 section 8, `route_plan.failed`. */
+export const routePlanFailures = ["cancelled", "interrupted", "not_valid"] as const
+
+/** Where the distances of a plan of routes come from. Spec: format 1 section 8, `route_plan.completed`. */
+export const distanceSources = ["great_circle", "matrix"] as const
+
+/** The first constraint that excludes a job from a plan of routes, in this order. */
+export const unassignedReasons = [
+  "pinned",
+  "skills",
+  "capacity",
+  "unreachable_in_time",
+  "distance",
+  "duration",
+  "no_feasible_vehicle"
+] as const

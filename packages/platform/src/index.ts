@@ -1,9 +1,10 @@
 /** The interface of `@flyball/platform`: the products of the platform API. Spec: document 2. */
-import { documents, fleet, gateway as rows } from "@flyball/contract/http"
+import { documents, gateway as rows } from "@flyball/contract/http"
 import { type Capability, notInstalled } from "@flyball/core"
 import { documentAgents } from "./document-agents/module.ts"
 import { events } from "./events/module.ts"
 import { fairnessAnalyses } from "./fairness/module.ts"
+import { fleetRoutes } from "./fleet/module.ts"
 import { monitoring } from "./monitoring/module.ts"
 import { gateway } from "./gateway/module.ts"
 import type { GatewayOptions } from "./gateway/service.ts"
@@ -41,6 +42,6 @@ export const platform = (options: PlatformOptions = {}): Capability => ({
       : gateway({ ...options.gateway, ...(options.usdInr === undefined ? {} : { usdInr: options.usdInr }) }),
     notInstalled("documents", documents),
     documentAgents,
-    notInstalled("fleet", fleet)
+    fleetRoutes
   ]
 })

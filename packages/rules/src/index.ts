@@ -111,6 +111,8 @@ export {
   unassignedReasons,
   type Window
 } from "./routing/problem.ts"
+export { ROUTES_WRITER, totalsOf } from "./recompute/checks/routes.ts"
+export { MAX_PLACES, planBytes, problemBytes, readPlan, readProblem, type Solved } from "./routing/part-forms.ts"
 export { ANALYSIS_WRITER } from "./recompute/checks/analyses.ts"
 export { TRACKING_WRITER } from "./recompute/checks/positions.ts"
 export {

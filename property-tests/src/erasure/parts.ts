@@ -25,6 +25,7 @@ export const placesWithoutText: ReadonlyMap<string, string> = new Map([
   ["kill.unconfirmed/instances", "ids of instances, which bodies of decisions have too: never erased"],
   ["execution.finished/outputs", "only an agent's answer fills it; a test of its own erases it"],
   ["analysis.completed/dataset", "a character a row: no text of anybody"],
+  ["route_plan.completed/plan", "whole numbers: no text of anybody"],
   ["analysis.failed/dataset", "a character a row: no text of anybody"],
   ["part.erased/authority", "who erased, as a pseudonym: never erased"],
   ["webhook.changed/endpoint", "only PATCH /v1/webhooks/{id} writes it; a test of its own erases it"]

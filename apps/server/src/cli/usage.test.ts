@@ -86,7 +86,8 @@ describe("how the command is called", () => {
       "flyball export: --disclose takes all, none or names of parts (action, advice, analysis, args, authority, " +
         "backtest, box, claim, dataset, definition, diff, endpoint, envelope, expected, good_runs, identity, inputs, " +
         "instances, labels, lint, manifest, mapping, mcp_changes, mcp_digests, missed, notes, outputs, owner, " +
-        "policy, previous, profile, reason, result, scenario, screen, signals, subject, suite, texts, waiver), " +
+        "plan, policy, previous, problem, profile, reason, result, scenario, screen, signals, subject, suite, texts, " +
+        "waiver), " +
         'and got "all". flyball export --help says how.'
     ],
     [

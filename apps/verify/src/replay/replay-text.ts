@@ -44,6 +44,7 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   fairness_mismatch: "Counts or verdict do not follow from the decisions of the window.",
   gateway_mismatch: "Its cost or its verdict differs.",
   execution_mismatch: "It does not follow from the definition and the answers before it.",
+  route_mismatch: "A plan of routes, its totals or its digests do not follow from its problem and search.",
   analysis_mismatch: "Counts, p-values or verdicts do not follow from the data set.",
   positions_mismatch: "The hour, the count or the revision of positions cannot be.",
   alert_mismatch: "It does not follow from the monitor, its counts and the alert before it.",

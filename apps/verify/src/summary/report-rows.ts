@@ -239,6 +239,9 @@ export const reportRows: ReadonlyArray<ReportRow> = [
   },
   { kind: "analysis.completed", section: "models", listed: true, note: stated("analysis_id", "rows", "bias_detected") },
   { kind: "analysis.failed", section: "models", listed: true, note: stated("analysis_id", "code") },
+  { kind: "route_plan.completed", section: "models", listed: true, note: stated("plan_id", "routes", "unassigned") },
+  { kind: "route_plan.failed", section: "models", listed: true, note: stated("plan_id", "code") },
+  { kind: "route_plan.dispatched", section: "models", listed: true, note: stated("plan_id", "agent_id") },
   { kind: "monitor.changed", section: "monitors", listed: true, note: stated("monitor_id", "metric", "status") },
   {
     kind: "alert.triggered",

@@ -32,6 +32,7 @@ export const idPrefixes = {
   monitor: "mon",
   alert: "alt",
   geofence: "gfc",
+  routePlan: "pln",
   webhook: "whk",
   event: "evt",
   delivery: "dlv"

@@ -117,6 +117,9 @@ const extras: { readonly [T in RefusalTag]?: Extras<Extract<Refusal, { readonly 
   DecisionTooLarge: {
     members: { indexes: { schema: Schema.Array(Schema.Int), of: ({ indexes }) => indexes ?? [] } }
   },
+  RoutePlanState: { members: { status: { schema: text, of: ({ currentStatus }) => currentStatus ?? null } } },
+  DispatchDenied: { members: { rule: { schema: text, of: ({ rule }) => rule ?? null } } },
+  DispatchInReview: { members: { review_id: { schema: text, of: ({ reviewId }) => reviewId ?? null } } },
   Draining: { headers: () => ({ "retry-after": "1" }) },
   TelemetryBehind: {
     members: { segments: { schema: count, of: ({ segments }) => segments ?? null } },

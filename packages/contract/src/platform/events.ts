@@ -63,6 +63,16 @@ export const platformEvents = {
   "extraction.failed": entry("An extraction failed.", { id: name, document_type: name, error: Schema.Struct(failure) }),
   "fleet.geofence_entered": entry("A vehicle entered a fence.", fence),
   "fleet.geofence_left": entry("A vehicle left a fence.", fence),
+  "routes.completed": entry("A plan of routes is ready.", {
+    id: name,
+    vehicles: integer(),
+    stops: integer(),
+    unassigned: integer(),
+    metres: integer(),
+    driving_seconds: integer(),
+    distance_source: name
+  }),
+  "routes.failed": entry("A plan of routes ended without routes.", { id: name, error: Schema.Struct(failure) }),
   "workflow.completed": entry("A workflow finished.", {
     ...workflow,
     cost,

@@ -1,7 +1,6 @@
 /** What the rows of gateway, documents and fleet take and answer. Spec: document 2 sections 1, 4 and 8. */
 import { Schema } from "effect"
-import { instant, integer, list, name, oneOf, optional, orgUnit, text } from "../foundation/fields.ts"
-import { requestBounds } from "./plans.ts"
+import { integer, list, name, optional, orgUnit, text } from "../foundation/fields.ts"
 
 /** Query of rows that use a quota: a caller of several org units names the one that pays. */
 export const PayingUnit = Schema.Struct({ org_unit: Schema.optionalKey(orgUnit) })
@@ -35,16 +34,3 @@ export const ResponseCreate = Schema.Struct({
 })
 /** A completion of any of the three forms, as the upstream model made it. */
 export const Completion = Schema.Record(Schema.String, Schema.Unknown)
-
-const Place = Schema.Struct({ id: text(1, 200) })
-/** Body of POST /v1/fleet/routes/optimize. Spec: document 2 section 8, "1,000 vehicles per request". */
-export const RoutesOptimize = Schema.Struct({
-  vehicles: list(Place, 1, requestBounds.vehicles),
-  jobs: list(Place, 1, 2_000)
-})
-/** A plan of routes, when it was accepted. */
-export const RoutePlan = Schema.Struct({
-  id: Schema.String,
-  status: oneOf(["queued", "processing", "completed", "failed", "cancelled"]),
-  created_at: instant
-})

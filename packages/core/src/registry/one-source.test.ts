@@ -89,6 +89,9 @@ describe("the annotations of the contract and the catalogue of records", () => {
         "alert.triggered",
         "alert.resolved",
         "positions.recorded",
+        "route_plan.completed",
+        "route_plan.failed",
+        "route_plan.dispatched",
         "principal.seen"
       ]
     )
@@ -189,8 +192,11 @@ describe("the words of the contract and of the rules", () => {
       "autonomyTiers",
       "breakerModes",
       "decisionKinds",
+      "documentTypes",
+      "documentWarnings",
       "drillModes",
       "evaluationOutcomes",
+      "extractionFailures",
       "killResponses",
       "killTargetTypes",
       "mcpTransports",
@@ -201,7 +207,8 @@ describe("the words of the contract and of the rules", () => {
       "reviewRoles",
       "reviewStatuses",
       "roles",
-      "suspensionCauses"
+      "suspensionCauses",
+      "unassignedReasons"
     ])
   })
 

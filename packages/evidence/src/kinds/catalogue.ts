@@ -26,6 +26,7 @@ import { reviewKinds } from "./reviews.ts"
 import { killKinds } from "./kill.ts"
 import { mcpKinds } from "./mcp.ts"
 import { monitoringKinds } from "./monitoring.ts"
+import { routeKinds } from "./routes.ts"
 import type { KindRow } from "./row.ts"
 import { standingApprovalKinds } from "./standing-approvals.ts"
 import { webhookKinds } from "./webhooks.ts"
@@ -53,6 +54,7 @@ export const recordKinds: ReadonlyArray<KindRow> = [
   ...analysisKinds,
   ...monitoringKinds,
   ...trackingKinds,
+  ...routeKinds,
   ...accessKinds,
   ...webhookKinds
 ]
@@ -83,5 +85,6 @@ export const allRecordKinds: ReadonlyArray<string> = (
   "analysis.failed alert.triggered alert.resolved positions.recorded " +
   "execution.started execution.waiting execution.decided execution.finished " +
   "review.presented review.cancelled " +
+  "route_plan.completed route_plan.failed route_plan.dispatched " +
   "standing_approval.proposed standing_approval.granted standing_approval.used standing_approval.revoked"
 ).split(" ")

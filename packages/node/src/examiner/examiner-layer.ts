@@ -8,20 +8,22 @@ import { ExaminerThread, type ExaminerThreadOptions } from "./examiner-thread.ts
  * `Examiner` over threads of its own: evaluations continue while an envelope is examined, or behaviour compared.
  * `dataFolder` brings it.
  *
- * Publications and comparisons have a thread each: running work cannot be preempted, and neither waits for a lint that
- * takes 15 s. A thread starts with its first question, and all end with the governor.
+ * Publications, comparisons and searches of routes have a thread each: running work cannot be preempted, and none
+ * waits for a lint that takes 15 s, nor for a search of a minute. A thread starts with its first question, and all end
+ * with the governor.
  */
 export const examinerLayer = (options: ExaminerThreadOptions = {}): Layer.Layer<never> =>
   Layer.effect(
     Examiner,
     Effect.gen(function* () {
-      const [questions, publications, comparisons] = [
+      const [questions, publications, comparisons, routes] = [
+        yield* thread(options),
         yield* thread(options),
         yield* thread(options),
         yield* thread(options)
       ]
       const threadOf = (kind: Kind): ExaminerThread =>
-        kind === "change" ? comparisons : kind === "publish" ? publications : questions
+        kind === "change" ? comparisons : kind === "publish" ? publications : kind === "routes" ? routes : questions
       const examiner: ExaminerApi = {
         ask: (kind, about) =>
           Effect.callback((resume) => {

@@ -6,7 +6,6 @@ import {
   type AgentNotFound,
   GatewayHalted,
   type InvalidInput,
-  isId,
   ModelNotServed,
   type QuotaExceeded,
   RateLimitExceeded,
@@ -39,7 +38,8 @@ import { type CallOutcome, ledger, type OpenCall } from "./ledger.ts"
 import { messages } from "./messages.ts"
 import { passStream } from "./pass-stream.ts"
 import { responses } from "./responses.ts"
-import { type GatewayForm, openSecret, unreachable, type Upstream, wrongHeader } from "./upstreams.ts"
+import { type GatewayForm, openSecret, unreachable, type Upstream } from "./upstreams.ts"
+import { callingAgent } from "../calling-agent.ts"
 import { type JudgedFor, judgeCall, type Verdict } from "./verdicts.ts"
 
 /** Options of the gateway. */
@@ -133,19 +133,9 @@ export class Gateway extends Context.Service<Gateway, GatewayApi>()("flyball/pla
           form: GatewayForm,
           unit: string,
           name: string,
-          { account, received }: OperationCaller
+          caller: OperationCaller
         ) {
-          const header = received?.header("x-flyball-agent") ?? null
-          const ofKey = account?.agentId ?? null
-          if (header !== null && ofKey !== null && header !== ofKey)
-            return yield* wrongHeader(
-              "X-Flyball-Agent",
-              `Expected ${ofKey}, the agent of this key, or no header`,
-              header
-            )
-          const agentId = header ?? ofKey
-          if (agentId === null || !isId("agent", agentId))
-            return yield* wrongHeader("X-Flyball-Agent", "Expected the id agt_… of the agent that calls", agentId)
+          const agentId = yield* callingAgent(caller)
           const agent = yield* agents.get(agentId, unitScope(unit))
           if (agent.status !== "active") return yield* new GatewayHalted({ target: "agent", activation: null })
           const upstream = upstreams.find(({ forms, model }) => model === name && forms.includes(form))

@@ -1,6 +1,6 @@
 /** Products that answer every row of gateway, documents and fleet, for tests of what stands before them. */
 import { ExtractionNotFound } from "@flyball/contract"
-import { documents, fleet, gateway, type ReceivedFile } from "@flyball/contract/http"
+import { documents, gateway, type ReceivedFile } from "@flyball/contract/http"
 import {
   beside,
   type Capability,
@@ -77,14 +77,6 @@ export const installedProducts = (
         }),
         get: none,
         reveal: none
-      },
-      layer: Layer.empty
-    }),
-    defineModule({
-      name: "fleet",
-      rows: fleet,
-      operations: {
-        optimize: () => Effect.succeed({ id: "pln", status: "queued" as const, created_at })
       },
       layer: Layer.empty
     })

@@ -27,6 +27,7 @@ import { McpJudge } from "./checks/mcp.ts"
 import { judgeRules } from "./checks/named-rules.ts"
 import { References } from "./checks/references.ts"
 import { ResponseJudge } from "./checks/responses.ts"
+import { RouteJudge } from "./checks/routes.ts"
 import { ReviewJudge } from "./checks/reviews.ts"
 import { MAX_PROOF_WORK, StandingApprovalJudge } from "./checks/standing-approvals.ts"
 import { Steps } from "./checks/steps.ts"
@@ -94,6 +95,7 @@ export const judgesOf = (
   const mcp = new McpJudge(sha256, fromGenesis, (agentId) => orgUnitDigestOf(state, agentId))
   const decisions = new KeptDecisions()
   const analyses = new AnalysisJudge(sha256)
+  const routes = new RouteJudge(sha256, fromGenesis)
   const executions = new ExecutionJudge(sha256, fromGenesis)
   const alerts = new AlertJudge(fromGenesis)
   const gateway = new GatewayJudge(fromGenesis)
@@ -187,6 +189,7 @@ export const judgesOf = (
       executions.take(record, atMs)
     ),
     here("analysis", kinds("analysis."), ({ record }) => analyses.take(record)),
+    everywhere("route plan", kinds("route_plan.", "evaluation.made"), ({ record }) => routes.take(record)),
     everywhere("alert", kinds("monitor.changed", "alert."), ({ record }) => alerts.take(record)),
     everywhere("positions", kinds("positions.recorded"), ({ atMs, record }) => positions.take(record, atMs)),
     everywhere("gateway", kinds("model.", "evaluation.made", "decision.witnessed"), ({ record }) =>

@@ -38,6 +38,7 @@ export const recomputeVerdicts = [
   "fairness_mismatch",
   "execution_mismatch",
   "analysis_mismatch",
+  "route_mismatch",
   "alert_mismatch",
   "positions_mismatch",
   "gateway_mismatch",

@@ -54,6 +54,7 @@ export const isRecomputedPart = (name: string, kind: string, beside: ReadonlyArr
   (kind === "breaker.armed" && name === "good_runs") ||
   isOfDecisions(name, kind) ||
   (kind.startsWith("analysis.") && (name === "analysis" || name === "dataset")) ||
+  (kind === "route_plan.completed" && (name === "plan" || name === "problem")) ||
   ((kind === "workflow.changed" || kind === "monitor.changed") && name === "definition") ||
   (kind === "execution.started" && name === "inputs") ||
   (kind === "execution.waiting" && name === "subject") ||

@@ -12,6 +12,7 @@ const writers = [
   "breaker:spend",
   "policy:x",
   "policy:analysis",
+  "policy:routes",
   "policy:drift",
   "policy:monitor",
   "policy:tracking",

@@ -46,6 +46,7 @@ import { INGEST_KEYS } from "../../registry/ingest-keys/document.ts"
 import { PLATFORM_KEYS } from "../../registry/platform-keys/document.ts"
 import { PRINCIPALS } from "../../registry/principals/plan-seen.ts"
 import { analysisScrubs } from "./scrub-analyses.ts"
+import { routeScrubs } from "./scrub-routes.ts"
 import { executionScrubs } from "./scrub-executions.ts"
 import { monitorScrubs } from "./scrub-monitors.ts"
 import type { Cancellation, EventDraft } from "../../storage/outbox/outbox.ts"
@@ -329,6 +330,7 @@ const platformKeyProfile: Scrub = {
 
 const scrubs: { readonly [part: string]: Scrub } = {
   ...analysisScrubs,
+  ...routeScrubs,
   ...executionScrubs,
   ...monitorScrubs,
   "envelope.drafted/envelope": envelopeOf(

@@ -168,5 +168,6 @@ const sentences: { readonly [kind: string]: (body: JsonObject) => string } = {
   "breaker.released": () => "Breaker released: it is armed again.",
   "drift.alarmed": ({ activation_id: activation, dimension, e_value: value }) =>
     `Its ${dimension} changed (e-value ${value}): ${activation === undefined ? "reported" : "the kill switch is on"}.`,
+  "route_plan.dispatched": ({ plan_id }) => `Dispatched the plan of routes ${plan_id}.`,
   "part.erased": ({ name, reason, seq }) => `Part ${name} of record ${seq} erased (${reason}).`
 }

@@ -1,10 +1,18 @@
 /** Answers questions about envelopes and behaviour. Pure, and without Effect: a thread for it starts fast. */
-import { inOneGo, portableCrypto, type Slices } from "@flyball/evidence"
-import { changeOf } from "@flyball/rules"
+import { fromUtf8, inOneGo, portableCrypto, type Slices } from "@flyball/evidence"
+import { changeOf, checkPlan, readProblem, routingMatrix, solveRoutes } from "@flyball/rules"
 import { comparePublication, readEnvelope, recordedInputs } from "@flyball/envelope"
 import { fit, type Fitted, lintRead, readLayer, test } from "./examine.ts"
 import { historyOf } from "./history-json.ts"
-import type { Answers, Kind, Limits, Questions, Surroundings } from "./questions.ts"
+import {
+  type Answers,
+  IN_PLACE_SEARCH_MS,
+  inPlaceLimits,
+  type Kind,
+  type Limits,
+  type Questions,
+  type Surroundings
+} from "./questions.ts"
 
 /** Answers one question within `limits`. */
 export const answer = <K extends Kind>(question: Question<K>, limits: Limits): Answers[K] =>
@@ -26,6 +34,17 @@ const oneSlice = <K extends Kind>(act: (about: Questions[K], limits: Limits) => 
 
 const answering: { readonly [K in Kind]: (about: Questions[K], limits: Limits) => Slices<Answers[K]> } = {
   change: (question) => changeOf(question, portableCrypto.sha256),
+  routes: oneSlice<"routes">(({ bytes, maxMs, seed, stop }, limits) => {
+    const problem = readProblem(JSON.parse(fromUtf8(bytes)!))!
+    const matrix = routingMatrix(problem.distances)
+    const found = solveRoutes(problem, matrix, {
+      seed,
+      maxMs: limits.nodes === inPlaceLimits.nodes ? Math.min(maxMs, IN_PLACE_SEARCH_MS) : maxMs,
+      now: () => performance.now(),
+      stop: () => Atomics.load(stop, 0) === 1
+    })
+    return { ...found, fault: checkPlan(problem, matrix, found.plan) }
+  }),
   lint: oneSlice<"lint">(({ acknowledged, history, json, surroundings }, limits) =>
     lintRead(fit(json, surroundings), surroundings, historyOf(history), acknowledged, limits)
   ),

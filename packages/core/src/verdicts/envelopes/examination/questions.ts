@@ -5,7 +5,7 @@
  * Spec: api.md "bounded autonomy", lint, diff, publish and backtest; decisions 0029 and 0073.
  */
 import type { BacktestOut, EnvelopeFinding, LintOut } from "@flyball/contract"
-import type { ChangeAnswer, ChangeQuestion, DriftDecision, JsonMap } from "@flyball/rules"
+import type { ChangeAnswer, ChangeQuestion, DriftDecision, JsonMap, Solved } from "@flyball/rules"
 import type { DiffReport, Limits, LintFacts } from "@flyball/envelope"
 import type { EventJson, HistoryJson } from "./history-json.ts"
 import type { MeterUnit } from "./meter-units.ts"
@@ -52,10 +52,21 @@ interface Before {
   readonly own: JsonMap | null
 }
 
+/** A problem of routes, as the bytes of its digest. Unit of the longest search: milliseconds. */
+export interface RoutesQuestion {
+  readonly bytes: Uint8Array
+  readonly seed: string
+  readonly maxMs: number
+  /** Shared memory: the search ends with its best plan once the first number is 1. */
+  readonly stop: Int32Array
+}
+
 /** Questions by their kind. Spec: decisions 0029 and 0073. */
 export interface Questions {
   /** Whether the behaviour of an agent changed. */
   readonly change: ChangeQuestion
+  /** Routes of vehicles. */
+  readonly routes: RoutesQuestion
   readonly lint: About & { readonly acknowledged: ReadonlyArray<string> }
   readonly diff: About & { readonly before: Before }
   readonly backtest: About & { readonly meters: BacktestOut["meters"] }
@@ -69,6 +80,7 @@ export interface Questions {
  */
 export interface Answers {
   readonly change: ChangeAnswer
+  readonly routes: Solved
   readonly lint: LintOut
   readonly diff: { readonly unfit: ReadonlyArray<EnvelopeFinding> } | { readonly report: DiffReport }
   readonly backtest: { readonly unfit: ReadonlyArray<EnvelopeFinding> } | { readonly backtest: BacktestOut }
@@ -86,18 +98,24 @@ export type Kind = keyof Questions
 export type Rows = ReadonlyArray<EventJson> | ReadonlyArray<DriftDecision>
 
 /** The long part of a question, which crosses to a thread in slices. Spec: decision 0029. */
-export const rowsOf = (about: Questions[Kind]): Rows => ("history" in about ? about.history.events : about.decisions)
+export const rowsOf = (about: Questions[Kind]): Rows =>
+  "history" in about ? about.history.events : "decisions" in about ? about.decisions : []
 
 /** A question with another long part. Spec: decision 0029. */
 export const withRows = <K extends Kind>(about: Questions[K], rows: Rows): Questions[K] =>
   "history" in about
     ? { ...about, history: { ...about.history, events: rows as ReadonlyArray<EventJson> } }
-    : { ...about, decisions: rows as ReadonlyArray<DriftDecision> }
+    : "decisions" in about
+      ? { ...about, decisions: rows as ReadonlyArray<DriftDecision> }
+      : about
 
 export type { Limits }
 
 /** Limits where an answer blocks the host's thread. Twenty rules take a hundred nodes. Spec: decision 0029. */
 export const inPlaceLimits: Limits = { nodes: 10_000, work: 4_000_000 }
+
+/** The longest search of routes where it blocks the host's thread. Unit: milliseconds. */
+export const IN_PLACE_SEARCH_MS = 100
 
 /** Limits where an answer blocks only the next question of its lane. Spec: decision 0029. */
 export const threadLimits: Limits = { nodes: 200_000, work: 100_000_000 }

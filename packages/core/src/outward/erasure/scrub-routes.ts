@@ -1,0 +1,29 @@
+/** Look-up keys of plans of routes, and what is scrubbed of them. */
+import type { JsonObject } from "../../storage/port.ts"
+import { listKeys, sortable } from "../../storage/lists/keys.ts"
+import type { Scrub } from "./scrub.ts"
+
+/** Collection of plans of routes, under their ids. */
+export const ROUTE_PLANS = "route_plans"
+
+/** The look-up keys of a plan: lists, and when it is due while it is not over. */
+export const routePlanKeys = (id: string, body: JsonObject): { readonly [key: string]: string } => {
+  const { createdAtMs, dueMs, owner, status } = body
+  return {
+    ...listKeys({ id, owner: String(owner), createdAtMs: Number(createdAtMs), filters: { status: String(status) } }),
+    ...(typeof dueMs === "number" ? { due: sortable(dueMs) } : {})
+  }
+}
+
+/** A plan without the names of its vehicles and jobs. What is left are whole numbers. */
+export const routeScrubs: { readonly [part: string]: Scrub } = {
+  "route_plan.completed/problem": {
+    collection: ROUTE_PLANS,
+    idMember: "plan_id",
+    namedBy: ["route_plan.completed"],
+    without: ({ body: before, collection, id, version }) => {
+      const body = { ...before, names: null }
+      return { put: { collection, id, expectedVersion: version, body, keys: routePlanKeys(id, body) }, record: null }
+    }
+  }
+}

@@ -1,0 +1,133 @@
+/** Plans of routes as state, and as they are shown. */
+import type { RoutePlanOut, RoutePlanStatus, routePlanFailures } from "@flyball/contract"
+import { type ListEntry, ROUTE_PLANS, routePlanKeys } from "@flyball/core"
+import type { Document, DocumentPut, JsonObject } from "@flyball/core/storage"
+import { formatInstant } from "@flyball/evidence"
+import type { RoutePlan, RoutingProblem, SolveTrace } from "@flyball/rules"
+
+/** Why a plan failed. */
+export type RoutePlanFailure = (typeof routePlanFailures)[number]
+
+/** A plan of routes. Times of the plan count in seconds from `baseMs`. */
+export type RoutePlanDocument = {
+  readonly orgUnit: string
+  readonly owner: string
+  readonly writer: string
+  readonly status: RoutePlanStatus
+  readonly digest: string
+  readonly source: RoutingProblem["distances"]["source"]
+  readonly baseMs: number
+  readonly vehicles: number
+  readonly jobs: number
+  /** Ids of vehicles and jobs; null once they were erased. */
+  readonly names: { readonly vehicles: ReadonlyArray<string>; readonly jobs: ReadonlyArray<string> } | null
+  readonly plan: RoutePlan | null
+  readonly planDigest: string | null
+  readonly trace: SolveTrace | null
+  readonly failure: RoutePlanFailure | null
+  readonly createdAtMs: number
+  readonly completedAtMs: number | null
+  /** When it is given up, while it is not over. */
+  readonly dueMs: number | null
+  /** How often its dispatch was refused: each try is evaluated anew. */
+  readonly refused: number
+  /** The review that its dispatch waits for. */
+  readonly review: { readonly id: string; readonly agentId: string } | null
+  readonly dispatch: { readonly agentId: string; readonly evaluationId: string; readonly atMs: number } | null
+}
+
+/** A plan with its id and version. */
+export interface StoredPlan {
+  readonly id: string
+  readonly version: number
+  readonly body: RoutePlanDocument
+}
+
+/** Reads the plan of a document. */
+export const storedPlan = ({ body, id, version }: Document): StoredPlan => ({
+  id,
+  version,
+  body: body as unknown as RoutePlanDocument
+})
+
+/** The place of a plan in lists, and its filter. */
+export const listedPlan = (document: Document): ListEntry => {
+  const { createdAtMs, owner, status } = storedPlan(document).body
+  return { id: document.id, owner, createdAtMs, filters: { status } }
+}
+
+/** Puts a plan over the version that was read. */
+export const putPlan = ({ body: plan, id, version }: StoredPlan): DocumentPut => {
+  const body = plan as unknown as JsonObject
+  return { collection: ROUTE_PLANS, id, expectedVersion: version, body, keys: routePlanKeys(id, body) }
+}
+
+/** Whether a plan is over. */
+export const isOver = ({ status }: RoutePlanDocument): boolean => status !== "queued" && status !== "processing"
+
+/** Sentences of failures. */
+export const failureText: { readonly [F in RoutePlanFailure]: string } = {
+  cancelled: "The plan was cancelled before there were routes.",
+  interrupted: "The process that planned ended. Send the request again.",
+  not_valid: "The plan that was found breaks a rule of the request, and is not shown."
+}
+
+/** Makes one unit of the costs of a request. */
+const COST_UNIT = 18_000
+
+/** How many stops the routes of a plan have. */
+export const stopsOf = ({ routes }: RoutePlan): number => routes.reduce((sum, { stops }) => sum + stops.length, 0)
+
+/** Shows a plan, with its routes where `full`. */
+export const planOut = ({ body, id }: StoredPlan, full = true): RoutePlanOut => {
+  const { completedAtMs, dispatch, failure, plan } = body
+  return {
+    id,
+    status: body.status,
+    created_at: formatInstant(body.createdAtMs),
+    completed_at: completedAtMs === null ? null : formatInstant(completedAtMs),
+    vehicles: body.vehicles,
+    jobs: body.jobs,
+    distance_source: body.source,
+    problem_digest: `sha256:${body.digest}`,
+    plan_digest: body.planDigest === null ? null : `sha256:${body.planDigest}`,
+    totals:
+      plan === null
+        ? null
+        : {
+            vehicles: plan.routes.length,
+            stops: stopsOf(plan),
+            unassigned: plan.unassigned.length,
+            metres: plan.metres,
+            driving_seconds: plan.driving,
+            cost: plan.cost / COST_UNIT
+          },
+    dispatched_at: dispatch === null ? null : formatInstant(dispatch.atMs),
+    ...(failure === null ? {} : { error: { code: failure, message: failureText[failure] } }),
+    ...(full ? routesOut(body) : {})
+  }
+}
+
+const routesOut = ({ baseMs, names, plan, trace }: RoutePlanDocument): Partial<RoutePlanOut> => {
+  if (plan === null) return { routes: null, unassigned: null, search: null }
+  const at = (seconds: number): string => formatInstant(baseMs + seconds * 1_000)
+  const job = (index: number): string => names?.jobs[index] ?? String(index)
+  return {
+    routes: plan.routes.map((route) => ({
+      vehicle: names?.vehicles[route.vehicle] ?? String(route.vehicle),
+      start: at(route.start),
+      end: at(route.end),
+      metres: route.metres,
+      driving_seconds: route.driving,
+      stops: route.stops.map((stop) => ({
+        job: job(stop.job),
+        arrival: at(stop.arrival),
+        begin: at(stop.begin),
+        wait_seconds: stop.begin - stop.arrival,
+        load: stop.load
+      }))
+    })),
+    unassigned: plan.unassigned.map(({ job: index, reason }) => ({ job: job(index), reason })),
+    search: trace
+  }
+}
