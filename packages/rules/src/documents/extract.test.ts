@@ -205,6 +205,13 @@ describe("XML inside", () => {
       { code: "xml_differs_from_print", field: "total", values: ["119.00", "1119.00"] }
     ])
     assert.strictEqual(confidence, 500)
+    const both = extractFields(page(`${print("1.119,00")}\nPosten  119,00 €`, [cii]), null)
+    assert.deepStrictEqual(both.warnings, warnings)
+  })
+  it("is not what hidden text says", () => {
+    const { pages, ...rest } = page("Invoice\nTotal  12.00 EUR")
+    const items = pages[0]!.items.map((item) => ({ ...item, hidden: "white" as const }))
+    assert.deepStrictEqual(extractFields({ ...rest, pages: [{ ...pages[0]!, items }] }, "invoice").fields, {})
   })
   it("of UBL", () => {
     const ubl =
