@@ -152,6 +152,7 @@ export interface EvaluationRequest {
   readonly run_id?: string | null
   readonly instance_id?: string | null
   readonly approval_id?: string | null
+  readonly extraction_id?: string | null
   readonly args?: Json
   readonly args_redacted?: boolean | null
 }

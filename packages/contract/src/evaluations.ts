@@ -66,6 +66,8 @@ export const EvaluationIn = Schema.Struct({
   instance_id: inBody(optional(identifier(128))),
   /** The review that approved this very action. It is consumed where the verdict does not need it to be stricter. */
   approval_id: inBody(optional(identifier(200))),
+  /** The extraction, in the agent's org unit, whose facts the signals `document_*` of source `server` are. */
+  extraction_id: inBody(optional(id("extraction"))),
   /**
    * The arguments: any JSON, up to 262,144 bytes. Envelopes read signals of source `args` from them, and people who
    * review the action see them. Required where an envelope in force reads them and `action_digest` is sent.
@@ -156,6 +158,7 @@ export const Evaluation = Schema.Struct({
   run_id: inBody(Schema.NullOr(Schema.String)),
   instance_id: inBody(Schema.NullOr(Schema.String)),
   approval_id: inBody(Schema.NullOr(Schema.String)),
+  extraction_id: inBody(Schema.NullOr(Schema.String)),
   tier: inBody(Schema.String),
   /** The tier whose floor counted. */
   effective_tier: inBody(Schema.String),

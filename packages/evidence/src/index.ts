@@ -49,6 +49,7 @@ export type { ManifestChangedBody, ManifestSeenBody } from "./kinds/mcp.ts"
 export type { RoutePlanCompletedBody, RoutePlanFailedBody } from "./kinds/routes.ts"
 export type { AnalysisCompletedBody, AnalysisFailedBody } from "./kinds/analyses.ts"
 export type { PositionsRecordedBody } from "./kinds/tracking.ts"
+export type { ExtractionCompletedBody, ExtractionFailedBody } from "./kinds/extractions.ts"
 export type { FairnessScreenedBody } from "./kinds/fairness.ts"
 export type {
   ExecutionDecidedBody,

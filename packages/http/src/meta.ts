@@ -1,6 +1,10 @@
 /** Body of GET /register/_meta: the tables of the contract and of core, unchanged. */
 import {
   analysisFailures,
+  documentTypes,
+  documentWarnings,
+  extractionFailures,
+  extractionStatuses,
   analysisStatuses,
   boundsMet,
   agentStatuses,
@@ -167,6 +171,10 @@ export const metaOut = (version: string, tenantId: string): MetaOut => ({
     execution_status: executionStatuses,
     execution_step_status: executionStepStatuses,
     analysis_failure: analysisFailures,
+    document_type: documentTypes,
+    document_warning: documentWarnings,
+    extraction_failure: extractionFailures,
+    extraction_status: extractionStatuses,
     analysis_status: analysisStatuses,
     analysis_undefined: undefinedMetrics,
     fairness_outcome_source: outcomeSources,

@@ -1,7 +1,8 @@
 /** The interface of `@flyball/platform`: the products of the platform API. Spec: document 2. */
-import { documents, gateway as rows } from "@flyball/contract/http"
+import { documents as documentRows, gateway as rows } from "@flyball/contract/http"
 import { type Capability, notInstalled } from "@flyball/core"
 import { documentAgents } from "./document-agents/module.ts"
+import { type DocumentOptions, documents } from "./documents/module.ts"
 import { events } from "./events/module.ts"
 import { fairnessAnalyses } from "./fairness/module.ts"
 import { fleetRoutes } from "./fleet/module.ts"
@@ -20,6 +21,8 @@ export { isBaseUrl, readUpstreams, sealUpstream, type Upstream } from "./gateway
 export interface PlatformOptions extends WorkflowOptions {
   /** Upstreams of the gateway; without them it is not installed. */
   readonly gateway?: Omit<GatewayOptions, "usdInr">
+  /** Options of documents; without them no document is read. */
+  readonly documents?: DocumentOptions
 }
 
 /**
@@ -40,7 +43,7 @@ export const platform = (options: PlatformOptions = {}): Capability => ({
     options.gateway === undefined
       ? notInstalled("gateway", rows)
       : gateway({ ...options.gateway, ...(options.usdInr === undefined ? {} : { usdInr: options.usdInr }) }),
-    notInstalled("documents", documents),
+    options.documents === undefined ? notInstalled("documents", documentRows) : documents(options.documents),
     documentAgents,
     fleetRoutes
   ]

@@ -1,7 +1,7 @@
 /** Governance rules that the live service and the verifier both run. Pure: no Effect, no clock, no storage. */
 export { emptyMapping, type MappedRule, type MappingDocument } from "./access-mapping/document.ts"
 export { partMembers, partValue } from "./records/part-json.ts"
-export { GATEWAY_WRITER, serviceWriters } from "./records/writers-of-kinds.ts"
+export { DOCUMENTS_WRITER, GATEWAY_WRITER, isMediator, serviceWriters } from "./records/writers-of-kinds.ts"
 export { costMicroUsd } from "./models/price.ts"
 export { ACCESS_MAPPING, MAPPING_ID } from "./access-mapping/fold.ts"
 export {
@@ -54,6 +54,15 @@ export {
   type TextItem
 } from "./documents/document.ts"
 export { maskField } from "./documents/mask.ts"
+export {
+  documentFacts,
+  type DocumentFacts,
+  documentSignalNames,
+  documentSignals,
+  maskFields,
+  maskWarnings
+} from "./documents/facts.ts"
+export { EXTRACT_ACTION, EXTRACTION_WRITER, fieldNames } from "./recompute/checks/extractions.ts"
 export { extractFields, LEAST_CONFIDENCE, requiredFields } from "./documents/extract.ts"
 export { type DriftDecision, driftDecision } from "./drift/decision.ts"
 export { type DriftAlarm, DriftFollower } from "./drift/follower.ts"

@@ -84,10 +84,10 @@ describe("how the command is called", () => {
     [
       ["export", "--kind", "full", "--disclose", "all,args", "--out", "a.evp"],
       "flyball export: --disclose takes all, none or names of parts (action, advice, analysis, args, authority, " +
-        "backtest, box, claim, dataset, definition, diff, endpoint, envelope, expected, good_runs, identity, inputs, " +
-        "instances, labels, lint, manifest, mapping, mcp_changes, mcp_digests, missed, notes, outputs, owner, " +
-        "plan, policy, previous, problem, profile, reason, result, scenario, screen, signals, subject, suite, texts, " +
-        "waiver), " +
+        "backtest, box, claim, dataset, definition, diff, document, endpoint, envelope, expected, fields, " +
+        "good_runs, identity, inputs, instances, labels, lint, manifest, mapping, mcp_changes, mcp_digests, " +
+        "missed, notes, outputs, owner, plan, policy, previous, problem, profile, reason, result, scenario, " +
+        "screen, signals, subject, suite, texts, waiver), " +
         'and got "all". flyball export --help says how.'
     ],
     [

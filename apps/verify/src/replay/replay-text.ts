@@ -47,6 +47,7 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   route_mismatch: "A plan of routes, its totals or its digests do not follow from its problem and search.",
   analysis_mismatch: "Counts, p-values or verdicts do not follow from the data set.",
   positions_mismatch: "The hour, the count or the revision of positions cannot be.",
+  extraction_mismatch: "Fields or facts do not follow from the document, or it was read without leave.",
   alert_mismatch: "It does not follow from the monitor, its counts and the alert before it.",
   response_mismatch: "It does not follow from the response policy.",
   writer_mismatch: "Its writer may not write it, or did not exist yet.",

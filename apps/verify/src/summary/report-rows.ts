@@ -242,6 +242,14 @@ export const reportRows: ReadonlyArray<ReportRow> = [
   { kind: "route_plan.completed", section: "models", listed: true, note: stated("plan_id", "routes", "unassigned") },
   { kind: "route_plan.failed", section: "models", listed: true, note: stated("plan_id", "code") },
   { kind: "route_plan.dispatched", section: "models", listed: true, note: stated("plan_id", "agent_id") },
+  {
+    kind: "extraction.completed",
+    section: "models",
+    listed: true,
+    note: stated("extraction_id", "document_type", "confidence")
+  },
+  { kind: "extraction.failed", section: "models", listed: true, note: stated("extraction_id", "code") },
+  { kind: "extraction.revealed", section: "models", listed: true, note: stated("extraction_id") },
   { kind: "monitor.changed", section: "monitors", listed: true, note: stated("monitor_id", "metric", "status") },
   {
     kind: "alert.triggered",

@@ -39,6 +39,8 @@ export interface Action {
   readonly signals?: { readonly [name: string]: Json }
   /** A review that a person approved for this very action. */
   readonly approvalId?: string
+  /** The extraction of the document that it acts on: the service alone decides by its facts. */
+  readonly extractionId?: string
   /**
    * Is given a verdict `require_review`, and answers the review that a person approved in the meantime; null where
    * there is none. Then the question is sent once more, with that review: what became stricter in between still denies.
@@ -203,14 +205,17 @@ export const makeGuard = (options: GuardOptions): Guard => {
       signals,
       ...bound(args),
       ...(action.runId === undefined ? {} : { run_id: action.runId }),
-      ...(action.approvalId === undefined ? {} : { approval_id: action.approvalId })
+      ...(action.approvalId === undefined ? {} : { approval_id: action.approvalId }),
+      ...(action.extractionId === undefined ? {} : { extraction_id: action.extractionId })
     }
     for (let attempt = 0; ; attempt++) {
       const answer = await caller.send({ method: "POST", path: "/api/v1/bound/evaluations", json, timeoutMs })
       const verdict = verdictOf(answer, json)
       if (verdict.by === "server" || !verdict.retry) return verdict
       const local =
-        action.effect === "read" ? options.envelopes.verdict(all, isStated, readArgs(args), action.runId ?? null) : null
+        action.effect === "read" && action.extractionId === undefined
+          ? options.envelopes.verdict(all, isStated, readArgs(args), action.runId ?? null)
+          : null
       if (local !== null) return { by: "cache", ...local }
       if (attempt === RETRIES) return verdict
       await awaitedPause(clock, 50 + clock.random() * 100 * 2 ** attempt)

@@ -125,6 +125,7 @@ export {
 
 /** Products that somebody else may bring. Until then the platform API answers 501 for them. */
 export { documents, fleet, gateway }
+export { documentMedia } from "./platform/documents.ts"
 
 /** Every endpoint, in the order of the pages. Spec: document 1 section 4; decision 0003. */
 export const endpoints: ReadonlyArray<AnyEndpoint> = [

@@ -29,7 +29,7 @@ export const ExtractQuery = Schema.Struct({
 export const ExtractIn = Schema.Struct({
   content: optional(text(1, Math.ceil(requestBounds.inlineDocumentBytes / 3) * 4)),
   url: optional(text(1, 2_048)),
-  /** Media type of `content`; of `url` it is the one that is answered, where this is left out. */
+  /** Media type of the document. */
   media_type: optional(text(1, 200)),
   document_type: optional(documentType)
 })

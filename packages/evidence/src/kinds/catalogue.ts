@@ -12,6 +12,7 @@ import { accessKinds } from "./access.ts"
 import { agentKinds } from "./agents.ts"
 import { analysisKinds } from "./analyses.ts"
 import { trackingKinds } from "./tracking.ts"
+import { extractionKinds } from "./extractions.ts"
 import { breakerKinds } from "./breakers.ts"
 import { chainKinds } from "./chain.ts"
 import { decisionKinds } from "./decisions.ts"
@@ -52,6 +53,7 @@ export const recordKinds: ReadonlyArray<KindRow> = [
   ...fairnessKinds,
   ...executionKinds,
   ...analysisKinds,
+  ...extractionKinds,
   ...monitoringKinds,
   ...trackingKinds,
   ...routeKinds,
@@ -82,7 +84,8 @@ export const allRecordKinds: ReadonlyArray<string> = (
   "monitor.changed workflow.changed webhook.created webhook.changed webhook.revoked delivery.finished " +
   "part.erased key.rotated key.revoked " +
   "channel.checked chain.trimmed chain.sealed evidence.exported principal.seen analysis.completed " +
-  "analysis.failed alert.triggered alert.resolved positions.recorded " +
+  "analysis.failed extraction.completed extraction.failed extraction.revealed alert.triggered alert.resolved " +
+  "positions.recorded " +
   "execution.started execution.waiting execution.decided execution.finished " +
   "review.presented review.cancelled " +
   "route_plan.completed route_plan.failed route_plan.dispatched " +

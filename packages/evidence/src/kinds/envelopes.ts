@@ -84,6 +84,7 @@ const evaluationMembers = [
   must("decided_by", choice("server", "sdk_cache", "fail_open", "fail_closed")),
   may("effective_tier", tier),
   must("evaluation_id", id("evl_")),
+  may("extraction_id", id("ext_")),
   may("instance_id", name(128)),
   may("latches", { type: "list", of: name(64), min: 1, max: 256 }),
   layers,
@@ -120,7 +121,9 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
       "verdict of the versions on trial; it binds nobody. `rules` is the version of the rules that decided. " +
       "`effective_tier` is the tier whose floor applied. `activations` are the kill switch activations that reached " +
       "the agent, most restrictive first, at most 64; absent if there was none. `action_digest` is SHA-256 over the " +
-      "RFC 8785 form of the arguments. The part `args` has those arguments where `args_redacted` is not true.",
+      "RFC 8785 form of the arguments. `extraction_id` names " +
+      "the extraction whose facts the signals `document_*` are. " +
+      "The part `args` has those arguments where `args_redacted` is not true.",
     body: evaluationMembers,
     parts: [
       part("action", 1024, "the action that the agent intends, by the agent's name for it"),

@@ -69,6 +69,12 @@ export class GovernedState {
     return this.#agents.wasReached(agentId, target, seq)
   }
 
+  /** Whether an agent is of the org unit with this digest; null: its own, or that of the other, is not known. */
+  isOfUnit(agentId: string, digest: string): boolean | null {
+    const digests = this.#agents.unitDigestsOf(agentId)
+    return digests === null ? null : digests.includes(digest)
+  }
+
   /** The state of an agent after a record; null where there was none, undefined where it is unknown. */
   agentAt(agentId: string, seq: number): KnownAgent | null | undefined {
     return this.#agents.at(agentId, seq)

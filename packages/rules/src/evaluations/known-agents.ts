@@ -131,6 +131,12 @@ export class KnownAgents {
     }
   }
 
+  /** The digest of an agent's org unit and its earlier digests; null where it is not known. */
+  unitDigestsOf(id: string): ReadonlyArray<string> | null {
+    const digest = this.byId.get(id)?.document.body["orgUnitDigest"]
+    return typeof digest === "string" ? [digest, ...(this.#formerDigests.get(digest) ?? [])] : null
+  }
+
   /** Whether a target reached an agent after this record, or after a later one; null: unknown. */
   wasReached(id: string, target: KillTarget, seq: number): boolean | null {
     const seqs = this.#past.since(id, seq)

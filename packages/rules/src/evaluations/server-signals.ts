@@ -2,6 +2,7 @@
  * Signals of source `server`, whose values the service takes from the registry. Spec: envelopes.md 3.6; decision 0025.
  */
 import type { AgentDocument } from "../agents/document.ts"
+import { documentSignalNames } from "../documents/facts.ts"
 import type { JsonMap } from "../records/record.ts"
 
 /** Signals that every agent has. Its org unit is not one: the language reserves that name for the windows of meters. */
@@ -17,7 +18,7 @@ const ofBlastRadius = [
 ] as const
 
 /** Names that a signal of source `server` can have. Spec: `envelope/1` section 3; decision 0025. */
-export const serverSignalNames: ReadonlyArray<string> = [...always, ...ofBlastRadius]
+export const serverSignalNames: ReadonlyArray<string> = [...always, ...ofBlastRadius, ...documentSignalNames]
 
 /** Numbers of the tiers, as the signal `tier` has them. */
 const tiers = { L0: 0, L1: 1, L2: 2, L3: 3, L4: 4 } as const

@@ -15,6 +15,7 @@ import { Ends } from "./checks/ends.ts"
 import { EvalJudge } from "./checks/evals.ts"
 import { ExecutionJudge } from "./checks/executions.ts"
 import { EvaluationJudge } from "./checks/evaluation.ts"
+import { ExtractionJudge } from "./checks/extractions.ts"
 import { ExpectedJudge } from "./checks/expected.ts"
 import { judgeScreen } from "./checks/fairness.ts"
 import { GatewayJudge } from "./checks/gateway.ts"
@@ -82,7 +83,8 @@ export const judgesOf = (
   }: RecomputeOptions
 ): ReadonlyArray<RecordJudge> => {
   const originTag = origin === undefined ? null : sha256(utf8(origin)).slice(0, 4)
-  const evaluations = new EvaluationJudge(state, fromGenesis, longestWindowMs)
+  const extractions = new ExtractionJudge((agentId, digest) => state.isOfUnit(agentId, digest))
+  const evaluations = new EvaluationJudge(state, extractions, fromGenesis, longestWindowMs)
   const { bindings } = evaluations
   const reviews = new ReviewJudge(state, fromGenesis)
   const standings = new StandingApprovalJudge(sha256, { state, bindings }, { maxWork: maxProofWork })
@@ -106,6 +108,9 @@ export const judgesOf = (
   const references = (first: number): References => (known ??= new References(first))
 
   return [
+    everywhere("extraction", kinds("extraction.", "decision.witnessed", "evaluation.made"), ({ record }) =>
+      extractions.take(record)
+    ),
     here("local verdict", kinds("decision.witnessed"), ({ atMs, first, record }) =>
       isLocal(record) ? judgeLocal(record, atMs, { state, bindings, fromGenesis, first, origin: origin ?? null }) : null
     ),

@@ -39,6 +39,7 @@ export const recomputeVerdicts = [
   "execution_mismatch",
   "analysis_mismatch",
   "route_mismatch",
+  "extraction_mismatch",
   "alert_mismatch",
   "positions_mismatch",
   "gateway_mismatch",

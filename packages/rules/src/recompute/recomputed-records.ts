@@ -22,6 +22,7 @@ export const isRecomputed = (kind: string): boolean =>
 /** Kinds of which only the writer and the step are judged. */
 const ofNoJudge: ReadonlySet<string> = new Set([
   "evidence.exported",
+  "extraction.revealed",
   "mapping.changed",
   "webhook.changed",
   "webhook.created",
@@ -55,6 +56,7 @@ export const isRecomputedPart = (name: string, kind: string, beside: ReadonlyArr
   isOfDecisions(name, kind) ||
   (kind.startsWith("analysis.") && (name === "analysis" || name === "dataset")) ||
   (kind === "route_plan.completed" && (name === "plan" || name === "problem")) ||
+  (kind === "extraction.completed" && (name === "document" || name === "fields")) ||
   ((kind === "workflow.changed" || kind === "monitor.changed") && name === "definition") ||
   (kind === "execution.started" && name === "inputs") ||
   (kind === "execution.waiting" && name === "subject") ||

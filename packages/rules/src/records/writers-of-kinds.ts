@@ -12,6 +12,7 @@ export type WriterRule = "person" | "key" | "platform" | "breaker" | `policy:${s
 /** `system:` names under which the service itself writes. No host may take one. Spec: decision 0068. */
 export const serviceWriters = [
   "system:channel",
+  "system:documents",
   "system:drill",
   "system:gateway",
   "system:kill",
@@ -20,6 +21,12 @@ export const serviceWriters = [
 
 /** The gateway of this service: it witnesses what it passed on. Spec: platform section 8. */
 export const GATEWAY_WRITER = "system:gateway"
+
+/** The reader of documents of this service: it witnesses what an agent had it read. Spec: document 2 section 2. */
+export const DOCUMENTS_WRITER = "system:documents"
+
+/** Whether a writer is one of the service that passes on what agents do. */
+export const isMediator = (writer: string): boolean => writer === GATEWAY_WRITER || writer === DOCUMENTS_WRITER
 
 const person = ["person"] as const
 const caller = ["person", "key"] as const
@@ -41,7 +48,7 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
   "agent.provenance_added": person,
   "model.registered": person,
   "model.updated": person,
-  "decision.witnessed": [...actor, GATEWAY_WRITER],
+  "decision.witnessed": [...actor, GATEWAY_WRITER, DOCUMENTS_WRITER],
   "decision.settled": actor,
   "capture.gap": caller,
   "instance.ended": caller,
@@ -110,6 +117,9 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
   "route_plan.completed": ["person", "platform"],
   "route_plan.failed": ["person", "platform", "policy:routes"],
   "route_plan.dispatched": ["person", "platform"],
+  "extraction.completed": ["person", "platform"],
+  "extraction.failed": ["person", "platform", "policy:extraction"],
+  "extraction.revealed": ["person", "platform"],
   "monitor.changed": ["person", "platform"],
   "alert.triggered": ["policy:monitor"],
   "alert.resolved": ["policy:monitor"],

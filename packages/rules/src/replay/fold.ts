@@ -1,5 +1,5 @@
 /** Folds records, in order, into the documents they say there are. */
-import { GATEWAY_WRITER } from "../records/writers-of-kinds.ts"
+import { isMediator } from "../records/writers-of-kinds.ts"
 import { decodeId } from "@flyball/evidence"
 import { foldMappingChanged } from "../access-mapping/fold.ts"
 import type { AgentDocument } from "../agents/document.ts"
@@ -362,7 +362,7 @@ const checkStatus = (state: ReplayState, record: ReplayRecord): void => {
 const checkCapture = (state: ReplayState, record: ReplayRecord): void => {
   if (record.body["capture"] !== "mediated") return
   const writer = String(record.body["writer"])
-  if (writer === GATEWAY_WRITER) return
+  if (isMediator(writer)) return
   const key = collectionOf(state, "ingest_keys").get(writer)
   if (key === undefined ? !writer.startsWith("key_") : key.body["capture"] !== "mediated")
     inBody(state, record, "capture", "a claim that this writer may make")

@@ -84,6 +84,7 @@ export const documents = {
     params,
     query,
     success: json(200, RevealedExtraction),
+    showsSecret: true,
     refusals: ["ExtractionNotFound", "ExtractionNotReady", "ModuleNotInstalled"]
   })
 } as const

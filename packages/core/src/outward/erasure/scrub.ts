@@ -47,6 +47,7 @@ import { PLATFORM_KEYS } from "../../registry/platform-keys/document.ts"
 import { PRINCIPALS } from "../../registry/principals/plan-seen.ts"
 import { analysisScrubs } from "./scrub-analyses.ts"
 import { routeScrubs } from "./scrub-routes.ts"
+import { extractionScrubs } from "./scrub-extractions.ts"
 import { executionScrubs } from "./scrub-executions.ts"
 import { monitorScrubs } from "./scrub-monitors.ts"
 import type { Cancellation, EventDraft } from "../../storage/outbox/outbox.ts"
@@ -331,6 +332,7 @@ const platformKeyProfile: Scrub = {
 const scrubs: { readonly [part: string]: Scrub } = {
   ...analysisScrubs,
   ...routeScrubs,
+  ...extractionScrubs,
   ...executionScrubs,
   ...monitorScrubs,
   "envelope.drafted/envelope": envelopeOf(

@@ -154,6 +154,7 @@ const ofRequested = (crypto: Crypto, body: JsonObject, parts: Content): string |
       approval_id: member("approval_id"),
       args_redacted: body["args_redacted"] === true ? true : null,
       client_ref: String(body["client_ref"]),
+      extraction_id: member("extraction_id"),
       instance_id: member("instance_id"),
       run_id: member("run_id")
     },

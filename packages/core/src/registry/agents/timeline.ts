@@ -154,6 +154,9 @@ const sentences: { readonly [kind: string]: (body: JsonObject) => string } = {
   "finding.resolved": ({ resolution }) => `Finding ${resolution}.`,
   "fairness.screened": ({ decisions, undefined_reason, verdict }) =>
     `Fairness of ${decisions} decisions screened: ${verdict ?? undefined_reason}.`,
+  "extraction.completed": ({ confidence, document_type: type }) =>
+    `Fields of a document extracted: ${type}, confidence ${confidence} of 1000.`,
+  "extraction.failed": ({ code }) => `A document was not read: ${code}.`,
   "standing_approval.proposed": ({ count, expires_at }) =>
     `Standing approval of up to ${count} evaluations proposed, until ${expires_at}.`,
   "standing_approval.granted": () => "Standing approval granted.",

@@ -28,7 +28,7 @@ import {
   isId
 } from "@flyball/contract"
 import { readRecord } from "@flyball/evidence"
-import { GATEWAY_WRITER } from "@flyball/rules"
+import { isMediator } from "@flyball/rules"
 import { Context, Effect, Layer, Result } from "effect"
 import { INGEST_KEYS, storedKey } from "../../registry/ingest-keys/document.ts"
 import { AGENTS, storedAgent, type StoredAgent } from "../../registry/agents/document.ts"
@@ -177,7 +177,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
         writer: Writer
       ): Effect.Effect<void, CaptureNotMediated | ReadFault> => {
         const indexes = decisions.flatMap(({ capture }, index) => (capture === "mediated" ? [index] : []))
-        if (indexes.length === 0 || writer.id === GATEWAY_WRITER) return Effect.void
+        if (indexes.length === 0 || isMediator(writer.id)) return Effect.void
         const refused = Effect.fail(new CaptureNotMediated({ indexes }))
         return isIngestKey(writer)
           ? Effect.flatMap(storage.get(INGEST_KEYS, writer.id), (document) =>

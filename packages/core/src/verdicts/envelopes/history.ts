@@ -1,10 +1,20 @@
 /** Recorded evaluations as the analysis reads them. What a record lacks is left out, never guessed. */
 import { readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
-import { bind, type Binding, meterKinds, readsArgs, readSide, type RecordedSide, signalsOf } from "@flyball/rules"
+import {
+  bind,
+  type Binding,
+  documentSignals,
+  meterKinds,
+  readsArgs,
+  readSide,
+  type RecordedSide,
+  signalsOf
+} from "@flyball/rules"
 import type { JsonMap } from "@flyball/rules"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { ReadFault, StorageApi, StoredRecord } from "../../storage/port.ts"
+import { factsOfExtraction } from "../../registry/extractions/document.ts"
 import { type AgentThen, agentsThen } from "./agents-then.ts"
 import type { InForceReader } from "./in-force.ts"
 import { decide, TIER_FLOOR, UNKNOWN } from "@flyball/envelope"
@@ -119,6 +129,9 @@ const eventsOf = Effect.fnUntraced(function* (
     } else {
       const agentId = String(body["agent_id"])
       const agent = yield* agentAt(agentId, record.seq)
+      const extractionId = body["extraction_id"]
+      const facts =
+        typeof extractionId === "string" ? yield* factsOfExtraction(storage, extractionId, agent.orgUnit) : null
       const binding = yield* bindingOf(inForce, body, bindings)
       const evaluationId = String(body["evaluation_id"])
       idOf.set(record.seq, evaluationId)
@@ -131,7 +144,7 @@ const eventsOf = Effect.fnUntraced(function* (
           body,
           signals.get(record.seq) ?? null,
           args.get(record.seq) ?? (typeof body["action_digest"] === "string" ? null : undefined),
-          asRecorded(agent, body),
+          asRecorded(agent, body, facts === null ? {} : documentSignals(facts)),
           new Set(set),
           binding
         )
@@ -147,10 +160,11 @@ const eventsOf = Effect.fnUntraced(function* (
 const stopping: ReadonlySet<string> = new Set(["@killed", "@suspended", "@not_active"])
 
 /** Tier and status are in the evaluation's own record. */
-const asRecorded = ({ orgUnit, server, unreported }: AgentThen, body: JsonMap): AgentThen => ({
+const asRecorded = ({ orgUnit, server, unreported }: AgentThen, body: JsonMap, document: Values): AgentThen => ({
   orgUnit,
   server: {
     ...server,
+    ...document,
     tier: Number(String(body["effective_tier"] ?? body["tier"]).slice(1)),
     agent_status: String(body["agent_status"])
   },

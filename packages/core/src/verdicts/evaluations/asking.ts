@@ -29,6 +29,7 @@ export const makeRequestedEvaluation = (
     args = null,
     args_redacted = null,
     client_ref,
+    extraction_id = null,
     instance_id = null,
     run_id = null,
     signals
@@ -54,6 +55,7 @@ export const makeRequestedEvaluation = (
       approval_id,
       args_redacted: isRedacted ? true : null,
       client_ref,
+      extraction_id,
       instance_id,
       run_id
     }

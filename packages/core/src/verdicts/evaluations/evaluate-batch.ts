@@ -8,7 +8,15 @@ import { type AgentNotFound, ClientRefReused, detailItem, evaluationOutcomes, In
 import { Effect } from "effect"
 import { AGENTS, type StoredAgent } from "../../registry/agents/document.ts"
 import { readAgent } from "../../registry/agents/read-agent.ts"
-import { type Awaiting, EVALUATION_SCOPE, hasLatches, longestWindowOf, readsArgs } from "@flyball/rules"
+import {
+  type Awaiting,
+  documentSignals,
+  EVALUATION_SCOPE,
+  hasLatches,
+  longestWindowOf,
+  readsArgs
+} from "@flyball/rules"
+import { factsOfExtraction } from "../../registry/extractions/document.ts"
 import { askingFor } from "@flyball/envelope"
 import type { InForce, InForceReader } from "../envelopes/in-force.ts"
 import { MAX_ATTEMPTS, returning } from "../../storage/commit-with-retry.ts"
@@ -79,6 +87,8 @@ interface Prepared {
   readonly approval: ApprovalOf
   readonly inForce: InForce
   readonly run: RunLatches | null
+  /** The signals of the document that it names. */
+  readonly document: ReturnType<typeof documentSignals>
 }
 
 const noSet: ReadonlySet<string> = new Set()
@@ -208,11 +218,19 @@ const prepareAll = Effect.fnUntraced(function* (
   const prepared: Array<Prepared> = []
   const runs = new Map<string, RunLatches>()
   for (const request of requests) {
-    const { agent_id, approval_id, run_id } = request.requested.input
+    const { agent_id, approval_id, extraction_id, run_id } = request.requested.input
     const agent = yield* Effect.catchTag(readAgent(storage, agent_id, request.scope), "AgentNotFound", (refusal) =>
       Effect.sync(() => void answers.set(request, { kind: "refused", refusal }))
     )
     if (agent === undefined) continue
+    const facts =
+      typeof extraction_id === "string"
+        ? yield* factsOfExtraction(storage, extraction_id, agent.body.orgUnit)
+        : undefined
+    if (facts === null) {
+      answers.set(request, { kind: "refused", refusal: noFacts(extraction_id) })
+      continue
+    }
     const bound = yield* inForce.of(agent.id, agent.body.orgUnit, asOf.ms)
     const inRun = [bound.live, bound.shadow].some((binding) => hasLatches(binding?.ready))
     const runKey = `${agent.id} ${run_id ?? ""}`
@@ -227,6 +245,7 @@ const prepareAll = Effect.fnUntraced(function* (
         typeof approval_id === "string"
           ? yield* steps.approval(approval_id, presentedBy(request, agent.id))
           : noApproval,
+      document: facts === undefined ? {} : documentSignals(facts),
       run: inRun ? (runs.get(runKey) ?? null) : null
     })
   }
@@ -254,9 +273,10 @@ const asOfThen = (
         Effect.map(context.inForce.of(one.agent.id, one.agent.body.orgUnit, atMs), (inForce) => ({ ...one, inForce }))
       )
 
-const standingOf = ({ agent, inForce, kill, run }: Prepared, asOf: AsOf) => ({
+const standingOf = ({ agent, document, inForce, kill, run }: Prepared, asOf: AsOf) => ({
   agent,
   asOf,
+  document,
   inForce,
   kill,
   approved: false,
@@ -388,6 +408,18 @@ const planAll = (
     return [planned]
   })
 }
+
+const noFacts = (id: unknown): InvalidInput =>
+  new InvalidInput({
+    detail: [
+      detailItem(
+        ["body", "extraction_id"],
+        "value_error",
+        "Expected the id of a completed extraction in the org unit of the agent",
+        id
+      )
+    ]
+  })
 
 const digestMissing = (): InvalidInput =>
   new InvalidInput({

@@ -72,6 +72,7 @@ export const evaluationOut = (record: EvaluationRecord, ready: Ready | null): Ev
     run_id: text(body["run_id"]),
     instance_id: text(body["instance_id"]),
     approval_id: text(body["approval_id"]),
+    extraction_id: text(body["extraction_id"]),
     tier,
     effective_tier: effective,
     agent_status: String(body["agent_status"]),

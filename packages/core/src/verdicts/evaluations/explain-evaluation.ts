@@ -1,7 +1,7 @@
 /** Explains a recorded evaluation: the changes that would have led to a less restrictive outcome. */
 import type { ExplanationOut } from "@flyball/contract"
 import type { StoredAgent } from "../../registry/agents/document.ts"
-import { decide, explain, outcomes, type Ready } from "@flyball/envelope"
+import { decide, explain, outcomes, type Ready, type Values } from "@flyball/envelope"
 import type { EvaluationRecord } from "./evaluation-out.ts"
 import { tierReason, tiersOf } from "./lost-words.ts"
 import { argsOf, readSide, serverSignals, signalsOf } from "@flyball/rules"
@@ -20,7 +20,8 @@ export const explainEvaluation = (
   ready: Ready | null,
   agent: StoredAgent,
   latches: ReadonlySet<string>,
-  approval: ExplanationOut["approval"] = null
+  approval: ExplanationOut["approval"] = null,
+  document: Values = {}
 ): ExplanationOut => {
   const { body, parts } = record
   const side = readSide(body)
@@ -59,7 +60,7 @@ export const explainEvaluation = (
     {
       kill: "none",
       agent: { id: agent.id, orgUnit: agent.body.orgUnit ?? "", isActive: true },
-      server: serverSignals({ ...agent.body, autonomyTier: effective, status: "active" }),
+      server: { ...serverSignals({ ...agent.body, autonomyTier: effective, status: "active" }), ...document },
       latches,
       windows: (meter) => ({ value: side.meters.find(({ id }) => id === meter.id)?.value ?? 0, count: 0 }),
       approved: false

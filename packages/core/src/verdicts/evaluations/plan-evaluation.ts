@@ -8,6 +8,7 @@ import {
   activationsBody,
   adviceOf,
   type Binding,
+  type documentSignals,
   effectiveTier,
   EVALUATION_SCOPE,
   hasAttestedDrill,
@@ -60,6 +61,8 @@ export interface Standing {
   readonly inForce: InForce
   readonly kill: Pick<KillOf, "activations" | "state">
   readonly approved: boolean
+  /** The signals of the document that it names. */
+  readonly document?: ReturnType<typeof documentSignals>
   /** The standing approval that approves it. */
   readonly standingApprovalId?: string
   readonly latches: ReadonlySet<string>
@@ -91,11 +94,31 @@ export const requestDigest = (
   signalsPart: Uint8Array,
   argsPart: Uint8Array | null
 ): string => {
-  const { action, action_digest, agent_id, approval_id, args_redacted, client_ref, instance_id, run_id } = input
+  const {
+    action,
+    action_digest,
+    agent_id,
+    approval_id,
+    args_redacted,
+    client_ref,
+    extraction_id,
+    instance_id,
+    run_id
+  } = input
   return contentDigest(
     crypto,
     JSON.stringify(
-      omitNullish({ action, action_digest, agent_id, approval_id, args_redacted, client_ref, instance_id, run_id })
+      omitNullish({
+        action,
+        action_digest,
+        agent_id,
+        approval_id,
+        args_redacted,
+        client_ref,
+        extraction_id,
+        instance_id,
+        run_id
+      })
     ),
     [...argsParts(argsPart), { name: "signals", bytes: signalsPart }]
   )
@@ -143,7 +166,7 @@ export const planEvaluation = (
       isActive: isActive(agent.id, agent.body, asOf.ms),
       inactiveRule: inactiveRuleOf(agent.body.status)
     },
-    server: serverSignals({ ...agent.body, autonomyTier: actingTier }),
+    server: { ...serverSignals({ ...agent.body, autonomyTier: actingTier }), ...standing.document },
     latches: set,
     approved
   }
@@ -177,6 +200,7 @@ export const planEvaluation = (
     decided_by: "server",
     effective_tier: actingTier,
     evaluation_id: requested.evaluationId,
+    extraction_id: input.extraction_id,
     instance_id: input.instance_id,
     latches: latches.length === 0 ? null : latches,
     mode: "enforced",

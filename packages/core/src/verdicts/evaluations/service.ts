@@ -39,6 +39,7 @@ import { findEvaluation, readEvaluation } from "./find-evaluation.ts"
 import { evaluationLister } from "./list-evaluations.ts"
 import { readRun, setBefore } from "./latch-runs.ts"
 import { endOf, touchWindows } from "./meter-changes.ts"
+import { factsOfExtraction } from "../../registry/extractions/document.ts"
 import { meterKeeper } from "./meter-keeper.ts"
 import { voidDigest } from "./plan-evaluation.ts"
 import { EvaluationSteps } from "./ports.ts"
@@ -46,6 +47,7 @@ import { readEnvelopesInForce, type TaggedEnvelopes } from "./read-envelopes-in-
 import {
   bind,
   type Binding,
+  documentSignals,
   hasLatches,
   mayGiveBack,
   readSide,
@@ -223,14 +225,19 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
         explain: Effect.fnUntraced(function* (id, scope = everyUnit) {
           const { agent, record } = yield* inScope(id, scope)
           const ready = (yield* bindingOf(record))?.ready ?? null
-          const runId = record.body["run_id"]
+          const { extraction_id: extractionId, run_id: runId } = record.body
+          const facts =
+            typeof extractionId === "string"
+              ? yield* factsOfExtraction(storage, extractionId, agent.body.orgUnit)
+              : null
           const run = hasLatches(ready) && typeof runId === "string" ? yield* readRun(storage, agent.id, runId) : null
           return explainEvaluation(
             record,
             ready,
             agent,
             run === null ? new Set() : yield* setBefore(storage, run, record.seq),
-            yield* approvalOf(record)
+            yield* approvalOf(record),
+            facts === null ? {} : documentSignals(facts)
           )
         }),
         void: (id, { reason = null }, writer, scope = everyUnit) =>

@@ -52,6 +52,7 @@ export const factsOf = (
   const signals = parts.get("signals")
   if (
     signals?.state !== "present" ||
+    body.extraction_id !== undefined ||
     (parts.get("advice")?.state ?? "present") !== "present" ||
     (body.waivers ?? []).length > 0 ||
     ofService.some((rule) => body.matched_rule === rule || body.shadow?.matched_rule === rule)

@@ -1,6 +1,6 @@
 /** Recomputes one recorded evaluation from the records before it. Spec: envelopes.md 3.8; decision 0026. */
 import { equalBytes } from "@flyball/evidence"
-import { askingFor, type Decision } from "@flyball/envelope"
+import { askingFor, type Decision, type Values } from "@flyball/envelope"
 import { areNewerRules, newerRules } from "../../records/rules-version.ts"
 import type { ReplayRecord } from "../../records/record.ts"
 import { actingSignals, judgeActingTier } from "../acting-tier.ts"
@@ -21,6 +21,8 @@ import type { Judged } from "../judges.ts"
 import { isOpen, problem, type Problem } from "../recompute-verdict.ts"
 import { RunLatches } from "../run-latches.ts"
 import { signalsOf } from "../../evaluations/signals-part.ts"
+import { documentSignals } from "../../documents/facts.ts"
+import type { ExtractionJudge } from "./extractions.ts"
 import { inactiveRuleOf, isActive } from "../../evaluations/may-act.ts"
 import { WindowBook } from "@flyball/envelope"
 import { CLOCK_STEP_MS, LATE_MS } from "../tolerances.ts"
@@ -38,6 +40,7 @@ export class EvaluationJudge {
   #forgottenMs = Number.NEGATIVE_INFINITY
   #sinceSweep = 0
   readonly #state: GovernedState
+  readonly #extractions: Pick<ExtractionJudge, "get">
   readonly #book = new WindowBook()
   readonly #latches = new RunLatches()
   readonly #fromGenesis: boolean
@@ -46,8 +49,14 @@ export class EvaluationJudge {
   readonly #sides = new SideJudge(this.#book)
   readonly #advice = new AdviceBytes()
 
-  constructor(state: GovernedState, fromGenesis: boolean, longestWindowMs: number) {
+  constructor(
+    state: GovernedState,
+    extractions: Pick<ExtractionJudge, "get">,
+    fromGenesis: boolean,
+    longestWindowMs: number
+  ) {
     this.#state = state
+    this.#extractions = extractions
     this.#fromGenesis = fromGenesis
     this.#longestWindowMs = longestWindowMs
     this.#bindings = new Bindings(({ envelopeId, version }) => state.version(envelopeId, version)?.gone === true)
@@ -202,6 +211,8 @@ export class EvaluationJudge {
     if (hidden !== null) return problem("withheld", `Version ${hidden.version} of ${hidden.envelopeId} is not shown.`)
     const args = argsIn(parts, body, live, shadow)
     if (args === null) return notShown
+    const ofDocument = this.#documentOf(body)
+    if ("verdict" in ofDocument) return ofDocument
     const runId = body.run_id ?? null
     const known: Known = {
       signals: signalsOf(signals.bytes),
@@ -214,12 +225,26 @@ export class EvaluationJudge {
         isActive: isActive(agentId, document, atMs, madeMs),
         inactiveRule: inactiveRuleOf(document.status)
       },
-      server: actingSignals(server, body),
+      server: { ...actingSignals(server, body), ...ofDocument.signals },
       latches: this.#latches.of(agentId, runId ?? ""),
       approved: isApproved(body, approval),
       windows: this.#sides.windows
     }
     return this.#judgeSides(body, parts, live, shadow, known, null, approval)
+  }
+
+  /** The signals of the extraction that it names. */
+  #documentOf({ agent_id: agentId, extraction_id: id }: EvaluationBody): Problem | { readonly signals: Values } {
+    if (id === undefined) return noDocument
+    const known = this.#extractions.get(id)
+    if (known === undefined)
+      return this.#fromGenesis
+        ? problem("reference_mismatch", `No record before it extracts ${id}.`)
+        : problem("withheld", `The extraction ${id} is from before the first record here.`)
+    if (known === null) return problem("reference_mismatch", `The extraction ${id} failed.`)
+    if (known.agentId !== agentId && this.#state.isOfUnit(agentId, known.orgUnitDigest) === false)
+      return problem("reference_mismatch", `The extraction ${id} is of another org unit than the agent.`)
+    return { signals: documentSignals(known.facts) }
   }
 
   /** `reported`: uses the sums of the record; windows have no owner then. */
@@ -314,6 +339,8 @@ export class EvaluationJudge {
     return inForce.bound
   }
 }
+
+const noDocument = { signals: {} }
 
 /** Checks the times of an evaluation by themselves. */
 const judgeTimes = (body: EvaluationBody, seq: number, recordMs: number | null): Problem | null => {

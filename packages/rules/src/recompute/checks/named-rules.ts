@@ -7,6 +7,7 @@ import { problem, type Problem } from "../recompute-verdict.ts"
 const naming: ReadonlySet<string> = new Set([
   "agent.activated",
   "evaluation.made",
+  "extraction.completed",
   "kill.activated",
   "kill.requested",
   "standing_approval.proposed"

@@ -1,6 +1,6 @@
 /** Whether the writer of a record may have written it. Spec: decision 0026. */
 import type { JsonMap } from "../../records/record.ts"
-import { GATEWAY_WRITER, mayWrite, type WriterRule, writersOfKinds } from "../../records/writers-of-kinds.ts"
+import { isMediator, mayWrite, type WriterRule, writersOfKinds } from "../../records/writers-of-kinds.ts"
 import { ID_LENGTH } from "../tolerances.ts"
 
 /** The member that says which key or person a record gives a name to. */
@@ -46,7 +46,7 @@ export class Writers {
 
   /** A key that no record minted is of a chain before the one at hand, and not judged. */
   #mayMediate(writer: string): boolean {
-    return writer === GATEWAY_WRITER || (this.#gateways.get(writer) ?? writer.startsWith("key_"))
+    return isMediator(writer) || (this.#gateways.get(writer) ?? writer.startsWith("key_"))
   }
 
   #note(writer: string, seq: number): void {

@@ -1,0 +1,87 @@
+/** Documents as a module. Spec: document 2 section 4; api.md "Document 2"; decision 0082. */
+import { documents as rows, ReceivedFile } from "@flyball/contract/http"
+import {
+  defineModule,
+  EXTRACTIONS,
+  Lists,
+  type Module,
+  oneUnit,
+  type OperationsOf,
+  type Scope,
+  unitOfDocument,
+  unitOwner
+} from "@flyball/core"
+import { Effect, Layer } from "effect"
+import { extractionOut, listedExtraction, storedExtraction } from "./document.ts"
+import { DocumentReader, type DocumentReaderApi, type DocumentReaderOptions } from "./reading/document-reader.ts"
+import { Documents } from "./service.ts"
+
+/** Options of documents. */
+export interface DocumentOptions extends DocumentReaderOptions {
+  /** A reader of your own, in place of the children of this process. */
+  readonly reader?: DocumentReaderApi
+}
+
+const ofExtraction = (scope: Scope, { org_unit }: { readonly org_unit?: string }, id: string) =>
+  unitOfDocument(scope, org_unit, { collection: EXTRACTIONS, id })
+
+const operations = {
+  extract: Effect.fnUntraced(function* ({ body, query }, caller) {
+    const unit = yield* oneUnit(caller.scope, query.org_unit)
+    const ofBody = body instanceof ReceivedFile ? null : (body.document_type ?? null)
+    const options = {
+      documentType: query.document_type ?? ofBody,
+      waitS: query.wait ?? 0,
+      retain: query.retain === "true"
+    }
+    return yield* (yield* Documents).extract(unit, body, options, caller)
+  }),
+  list: Effect.fnUntraced(function* ({ query }, { scope }) {
+    const owner = unitOwner(yield* oneUnit(scope, query.org_unit))
+    const { rows: found, ...page } = yield* Lists.use((lists) =>
+      lists.documents({ route: rows.list.id, owner, query }, EXTRACTIONS, listedExtraction, "status")
+    )
+    return { data: found.map((document) => extractionOut(storedExtraction(document), false)), ...page }
+  }),
+  get: Effect.fnUntraced(function* ({ params, query }, { scope }) {
+    const id = params.extraction_id
+    return yield* (yield* Documents).get(yield* ofExtraction(scope, query, id), id)
+  }),
+  reveal: Effect.fnUntraced(function* ({ params, query }, { scope, writer }) {
+    const id = params.extraction_id
+    return yield* (yield* Documents).reveal(yield* ofExtraction(scope, query, id), id, yield* writer)
+  })
+} satisfies OperationsOf<typeof rows>
+
+/** How often extractions are searched whose process ended. Unit: milliseconds. */
+const ROUND_MS = 60_000
+
+/** Reads documents, one after another, and ends those that another process left. */
+const jobs: Layer.Layer<never, never, Documents> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { endOverdue, work } = yield* Documents
+    const failed = (what: string) => Effect.catchCause((cause) => Effect.logError(what, cause))
+    yield* work.pipe(
+      failed("An extraction could not be recorded. It fails as interrupted."),
+      Effect.forever,
+      Effect.forkScoped
+    )
+    yield* endOverdue.pipe(
+      failed("Interrupted extractions were not ended."),
+      Effect.andThen(Effect.sleep(ROUND_MS)),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
+)
+
+const layerOf = ({ reader, ...options }: DocumentOptions) =>
+  Documents.layer.pipe(
+    Layer.provide(reader === undefined ? DocumentReader.layer(options) : Layer.succeed(DocumentReader, reader))
+  )
+
+/** Fields of documents. Spec: document 2 section 4. */
+export const documents = (
+  options: DocumentOptions = {}
+): Module<"documents", typeof rows, typeof operations, ReturnType<typeof layerOf>, typeof jobs> =>
+  defineModule({ name: "documents", rows, operations, layer: layerOf(options), jobs: [jobs] })

@@ -1,0 +1,138 @@
+/** Plans the end of an extraction: its document, its record, and the event. Pure. Spec: document 2 section 6. */
+import { type DecisionIn, PART_LIMIT_BYTES } from "@flyball/contract"
+import { platformEvent } from "@flyball/core"
+import type { ChangeSet, JsonObject } from "@flyball/core/storage"
+import { canonicalBytes } from "@flyball/evidence"
+import {
+  documentFacts,
+  EXTRACT_ACTION,
+  EXTRACTION_WRITER,
+  extractFields,
+  type ExtractionFailure,
+  fieldNames,
+  maskFields,
+  maskWarnings,
+  type ReadDocument,
+  RULES
+} from "@flyball/rules"
+import { failureText, putExtraction, type StoredExtraction } from "./document.ts"
+
+/** Records of completed extractions, by their ids: their parts hold the values in full. */
+export const EXTRACTION_SCOPE = "extraction"
+
+/** The end of an extraction. */
+export interface End {
+  readonly extraction: StoredExtraction
+  readonly change: ChangeSet
+}
+
+const ofDocument = ({ body, id }: StoredExtraction) => ({
+  ...(body.agentId === null ? {} : { agent_id: body.agentId }),
+  bytes: body.bytes,
+  document_digest: body.digest,
+  extraction_id: id,
+  media_type: body.mediaType
+})
+
+/** Decides what a document leaves that was read. */
+export const planCompleted = (
+  { body: before, id, version }: StoredExtraction,
+  read: ReadDocument,
+  orgUnitDigest: string,
+  nowMs: number
+): End => {
+  const { candidates, confidence, fields, type, warnings } = extractFields(read, before.requestedType)
+  const facts = documentFacts({ confidence, fields })
+  const body = {
+    ...before,
+    status: "completed",
+    type,
+    confidence,
+    fields: maskFields(fields),
+    candidates: maskFields(candidates),
+    warnings: maskWarnings(warnings),
+    facts,
+    completedAtMs: nowMs,
+    dueMs: null
+  } as const
+  const extraction: StoredExtraction = { id, version, body }
+  const text = before.retain ? canonicalBytes(read as never) : null
+  const recorded = {
+    ...ofDocument(extraction),
+    confidence,
+    document_type: type,
+    facts,
+    fields: fieldNames(fields),
+    org_unit_digest: orgUnitDigest,
+    ...(before.requestedType === null ? {} : { requested_type: before.requestedType }),
+    rules: RULES,
+    writer: before.writer
+  }
+  return {
+    extraction,
+    change: {
+      puts: [putExtraction(extraction)],
+      records: [
+        {
+          kind: "extraction.completed",
+          agentId: before.agentId,
+          body: recorded as unknown as JsonObject,
+          parts: [
+            ...(text === null || text.length > PART_LIMIT_BYTES ? [] : [{ name: "document", bytes: text }]),
+            { name: "fields", bytes: canonicalBytes({ candidates, fields, warnings } as never) }
+          ],
+          once: { scope: EXTRACTION_SCOPE, key: id, digest: before.digest }
+        }
+      ],
+      events: [
+        platformEvent("extraction.completed", before.orgUnit, {
+          id,
+          document_type: type,
+          confidence: confidence / 1_000,
+          fields: Object.fromEntries(Object.entries(body.fields).map(([name, { value }]) => [name, value]))
+        })
+      ]
+    }
+  }
+}
+
+/** Decides what a document leaves that was not read. What this service interrupted is not counted. */
+export const planFailed = (
+  { body: before, id, version }: StoredExtraction,
+  code: ExtractionFailure,
+  nowMs: number
+): End => {
+  const body = { ...before, status: "failed", failure: code, completedAtMs: nowMs, dueMs: null } as const
+  const extraction: StoredExtraction = { id, version, body }
+  const isOurs = code === "interrupted"
+  const recorded = { ...ofDocument(extraction), code, writer: isOurs ? EXTRACTION_WRITER : before.writer }
+  return {
+    extraction,
+    change: {
+      puts: [putExtraction(extraction)],
+      ...(isOurs && before.quota !== null ? { counts: [{ name: before.quota, add: -1 }] } : {}),
+      records: [{ kind: "extraction.failed", agentId: before.agentId, body: recorded, parts: [] }],
+      events: [
+        platformEvent("extraction.failed", before.orgUnit, {
+          id,
+          document_type: before.requestedType ?? "unknown",
+          error: { code, message: failureText[code] }
+        })
+      ]
+    }
+  }
+}
+
+/** What is witnessed of an agent whose document was read, or was not. */
+export const decisionOf = ({ body, id }: StoredExtraction): DecisionIn => ({
+  capture: "mediated",
+  mode: "enforced",
+  decided_by: "server",
+  client_ref: id,
+  kind: "tool_call",
+  action: EXTRACT_ACTION,
+  evaluation_id: body.evaluationId,
+  status: body.status === "completed" ? "ok" : "error",
+  latency_ms: Math.max(0, body.completedAtMs! - body.createdAtMs),
+  labels: { document_digest: `sha256:${body.digest}`, writer: body.writer }
+})

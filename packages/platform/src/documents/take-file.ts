@@ -1,0 +1,66 @@
+/** Takes a document to a file of the service's own: what a request brings goes when its answer ends. */
+import { BodyTooLarge, detailItem, type ExtractIn, InvalidInput, requestBounds } from "@flyball/contract"
+import { documentMedia, ReceivedFile } from "@flyball/contract/http"
+import type { EgressApi } from "@flyball/core"
+import { fromBase64 } from "@flyball/evidence"
+import { Effect } from "effect"
+import { newFile, ownFile } from "./reading/own-files.ts"
+
+/** The longest that an address is waited for. Unit: milliseconds. */
+const FETCH_MS = 10_000
+
+/** A document that waits to be read. */
+export interface TakenFile {
+  readonly path: string
+  readonly mediaType: string
+  readonly bytes: number
+  /** Lower-case hex. */
+  readonly sha256: string
+}
+
+const refused = (member: keyof typeof ExtractIn.Type, msg: string, input?: unknown): InvalidInput =>
+  new InvalidInput({ detail: [detailItem(["body", member], "value_error", msg, input)] })
+
+/** Takes the document of a request: its body, the content within it, or what is at its address. */
+export const takeFile = Effect.fnUntraced(function* (
+  body: ReceivedFile | typeof ExtractIn.Type,
+  folder: string,
+  id: string,
+  egress: EgressApi | null
+): Effect.fn.Return<TakenFile, BodyTooLarge | InvalidInput> {
+  if (body instanceof ReceivedFile) {
+    const path = ownFile(folder, id, body.path)
+    return { path, mediaType: body.media, bytes: body.bytes, sha256: body.sha256 }
+  }
+  const { content = null, media_type: mediaType = null, url = null } = body
+  if ((content === null) === (url === null)) return yield* refused("content", "Send either `content` or `url`")
+  if (mediaType === null || !documentMedia.includes(mediaType))
+    return yield* refused("media_type", `Expected one of ${documentMedia.join(", ")}`, mediaType)
+  const bytes = content === null ? yield* fetched(url!, egress) : fromBase64(content)
+  if (bytes === null || bytes.length === 0) return yield* refused("content", "Expected base64 of a document")
+  if (bytes.length > requestBounds.inlineDocumentBytes)
+    return yield* new BodyTooLarge({ limitBytes: requestBounds.inlineDocumentBytes })
+  return { ...newFile(folder, id, bytes), mediaType, bytes: bytes.length }
+})
+
+const fetched = Effect.fnUntraced(function* (
+  url: string,
+  egress: EgressApi | null
+): Effect.fn.Return<Uint8Array, BodyTooLarge | InvalidInput> {
+  if (egress === null) return yield* refused("url", "This server fetches no documents")
+  const problem = egress.urlProblem(url)
+  if (problem !== null) return yield* refused("url", problem, url)
+  const limitBytes = requestBounds.inlineDocumentBytes
+  const got = yield* egress.call({
+    url,
+    method: "GET",
+    headers: { accept: "*/*" },
+    body: new Uint8Array(),
+    timeoutMs: FETCH_MS,
+    maxBytes: limitBytes
+  })
+  if (got.isTooLarge) return yield* new BodyTooLarge({ limitBytes })
+  if (got.statusCode !== 200 || !got.isComplete)
+    return yield* refused("url", `The address did not give the document (${got.errorCode ?? got.statusCode})`)
+  return got.body
+})
