@@ -111,7 +111,7 @@ describe("a document", () => {
       const read = yield* extract(agentId)
       assert.deepInclude(read, { status: "completed", document_type: "invoice" })
       assert.deepInclude(read.fields["total"], { value: "119.00" })
-      assert.deepInclude(read.fields["iban"], { value: "******************3000" })
+      assert.deepInclude(read.fields["iban"], { value: `${"•".repeat(18)}3000` })
       const pay = (amount: number, extraction_id: string | null = read.id) =>
         Effect.map(
           ask(agentId, { tool: "pay" }, { args: { amount }, ...(extraction_id === null ? {} : { extraction_id }) }),

@@ -1,4 +1,4 @@
-/** Documents and what is extracted from them, as they travel. Spec: document 2 sections 2, 4 and 8; decision 0082. */
+/** Documents and what is extracted from them, as they travel. Spec: document 2 sections 2, 4 and 8; decision 0084. */
 import { documentTypes, documentWarnings, extractionFailures } from "@flyball/evidence/words"
 import { Schema } from "effect"
 import { check, instant, integerParam, leftOut, oneOf, optional, text } from "../foundation/fields.ts"

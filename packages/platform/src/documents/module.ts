@@ -1,4 +1,4 @@
-/** Documents as a module. Spec: document 2 section 4; api.md "Document 2"; decision 0082. */
+/** Documents as a module. Spec: document 2 section 4; api.md "Document 2"; decision 0084. */
 import { documents as rows, ReceivedFile } from "@flyball/contract/http"
 import {
   defineModule,

@@ -1,6 +1,6 @@
 /**
  * Documents: taken, read in a process that can be lost, and extracted by rules that anybody can run again. Spec:
- * document 2 sections 2, 4 and 6; decision 0082.
+ * document 2 sections 2, 4 and 6; decision 0084.
  */
 import {
   type AgentNotFound,
@@ -93,7 +93,7 @@ interface Task {
   readonly over: Deferred.Deferred<void>
 }
 
-/** Service of documents. Spec: document 2 section 4; decision 0082. */
+/** Service of documents. Spec: document 2 section 4; decision 0084. */
 export class Documents extends Context.Service<Documents, DocumentsApi>()("flyball/platform/Documents") {
   static readonly layer: Layer.Layer<Documents, never, Capture | Chain | DocumentReader | Evaluations | Storage> =
     Layer.effect(

@@ -1,4 +1,4 @@
-/** What envelopes read of a document, and what records show of it. Spec: document 2 section 2; decision 0082. */
+/** What envelopes read of a document, and what records show of it. Spec: document 2 section 2; decision 0084. */
 import type { ExtractionCompletedBody } from "@flyball/evidence"
 import { type DocumentWarning, type ExtractedDocument, type ExtractedField } from "./document.ts"
 import { maskField } from "./mask.ts"

@@ -1,6 +1,6 @@
 /**
  * Recomputes extractions: facts and names from the fields, and the fields from the text of the document where it is
- * shown. Spec: decision 0082.
+ * shown. Spec: decision 0084.
  */
 import {
   canonicalBytes,
