@@ -28,7 +28,8 @@ const benchmarks: { readonly [name: string]: () => Promise<{ readonly benchmark:
   platform: () => import("./platform.ts"),
   gateway: () => import("./gateway.ts"),
   documents: () => import("./documents.ts"),
-  routes: () => import("./routes.ts")
+  routes: () => import("./routes.ts"),
+  tracking: () => import("./tracking.ts")
 }
 
 const json = process.argv.includes("--json")

@@ -73,7 +73,8 @@ export const boxed = (fence: Fence): BoxedFence => {
   }
 }
 
-const isBeyond = (box: Box, { latitude, longitude }: Point): boolean =>
+/** Whether a position is surely outside a fence and its margin. */
+export const isBeyond = (box: Box, { latitude, longitude }: Point): boolean =>
   box !== null && (latitude < box.south || latitude > box.north || longitude < box.west || longitude > box.east)
 
 /** The state of a vehicle of which nothing is known: outside. */

@@ -17,7 +17,7 @@ import {
   type TrackDocument,
   type VehicleDocument
 } from "./document.ts"
-import { boxed, type BoxedFence, type FenceState, outside, stepFence } from "./fences.ts"
+import { boxed, type BoxedFence, type FenceState, isBeyond, outside, stepFence } from "./fences.ts"
 
 /** What is known of a vehicle: version 0 where nothing is. */
 export interface KnownVehicle {
@@ -107,6 +107,8 @@ const moveVehicle = (
   for (const fence of fences) {
     let state = before[fence.id] ?? outside
     for (const at of places) {
+      // Most positions are far from most fences.
+      if (state === outside && isBeyond(fence.box, at)) continue
       const step = stepFence(state, fence, at)
       state = step.state
       if (step.moved) events.push({ id: fence.id, isInside: state.isInside, atMs: at.atMs })
