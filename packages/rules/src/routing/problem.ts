@@ -54,7 +54,7 @@ export interface RoutingJob {
   readonly service: number
   /** Every one of them its vehicle must have. */
   readonly skills: ReadonlyArray<string>
-  /** 0 to 100. A job of more is left out last. */
+  /** 0 to 100. The sum of 1 + priority of the jobs left out is least, and only then the cost. */
   readonly priority: number
   /** The id of the vehicle that must make it; null: any. */
   readonly pinned: string | null
