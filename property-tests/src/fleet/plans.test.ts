@@ -198,7 +198,7 @@ describe("a plan in memory", () => {
       })
     ))
 
-  it("forgets the names of vehicles and jobs that are erased", () =>
+  it("forgets the names of vehicles and jobs that are erased, and its routes", () =>
     run(
       Effect.gen(function* () {
         const { id } = yield* planned()
@@ -206,6 +206,9 @@ describe("a plan in memory", () => {
         yield* Erasure.use((one) => one.erase({ seq, name: "problem", reason: "subject_request" }, systemHost))
         const { routes } = yield* RoutePlans.use((plans) => plans.get("ops", id))
         assert.deepStrictEqual(routes!.map(({ vehicle }) => vehicle).sort(), ["0", "1"])
+        yield* Erasure.use((one) => one.erase({ seq, name: "plan", reason: "subject_request" }, systemHost))
+        assert.deepInclude(yield* RoutePlans.use((plans) => plans.get("ops", id)), { routes: null, totals: null })
+        assert.strictEqual(yield* refused(dispatch(id, (yield* dispatcher(1)).agentId)), "RoutePlanState")
         assert.deepStrictEqual(yield* findings(), ["withheld"])
       })
     ))

@@ -19,7 +19,7 @@ export type RoutePlanDocument = {
   readonly baseMs: number
   readonly vehicles: number
   readonly jobs: number
-  /** Ids of vehicles and jobs; null once they were erased. */
+  /** Ids of vehicles and jobs; null once they were erased, or the plan ended without routes. */
   readonly names: { readonly vehicles: ReadonlyArray<string>; readonly jobs: ReadonlyArray<string> } | null
   readonly plan: RoutePlan | null
   readonly planDigest: string | null

@@ -63,7 +63,7 @@ export const planEnd = (
   }
 }
 
-/** Decides what a plan leaves that ended without routes. */
+/** Decides what a plan leaves that ended without routes. No part of its record has its names, so they go. */
 export const planFailed = (
   { body: before, id, version }: StoredPlan,
   code: RoutePlanFailure,
@@ -74,7 +74,7 @@ export const planFailed = (
   const stored: StoredPlan = {
     id,
     version,
-    body: { ...before, status, failure: code, completedAtMs: nowMs, dueMs: null }
+    body: { ...before, status, names: null, failure: code, completedAtMs: nowMs, dueMs: null }
   }
   const body = { code, plan_id: id, problem_digest: before.digest, writer }
   const error = { code, message: failureText[code] }

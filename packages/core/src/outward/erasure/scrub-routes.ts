@@ -15,15 +15,22 @@ export const routePlanKeys = (id: string, body: JsonObject): { readonly [key: st
   }
 }
 
-/** A plan without the names of its vehicles and jobs. What is left are whole numbers. */
-export const routeScrubs: { readonly [part: string]: Scrub } = {
-  "route_plan.completed/problem": {
-    collection: ROUTE_PLANS,
-    idMember: "plan_id",
-    namedBy: ["route_plan.completed"],
-    without: ({ body: before, collection, id, version }) => {
-      const body = { ...before, names: null }
-      return { put: { collection, id, expectedVersion: version, body, keys: routePlanKeys(id, body) }, record: null }
-    }
+/** A plan without some of its members. */
+const without = (erased: JsonObject): Scrub => ({
+  collection: ROUTE_PLANS,
+  idMember: "plan_id",
+  namedBy: ["route_plan.completed"],
+  without: ({ body: before, collection, id, version }) => {
+    const body = { ...before, ...erased }
+    return { put: { collection, id, expectedVersion: version, body, keys: routePlanKeys(id, body) }, record: null }
   }
+})
+
+/**
+ * The scrubs by kind and part. Without the names of vehicles and jobs a plan has whole numbers. The names go with the
+ * routes too: a problem that is larger than a part may be is no part, and nothing shows them any more.
+ */
+export const routeScrubs: { readonly [part: string]: Scrub } = {
+  "route_plan.completed/plan": without({ names: null, plan: null }),
+  "route_plan.completed/problem": without({ names: null })
 }
