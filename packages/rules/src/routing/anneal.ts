@@ -32,7 +32,10 @@ const SUPPOSED_RATE = 20
 /** Budgets end here: 2^31 - 1. */
 const MOST_ITERATIONS = 2 ** 31 - 1
 
-/** Temperature at the end, as a share of the one at the start, which is the mean cost of a way between two stops. */
+/** Temperature at the start where jobs have windows, in mean costs of a way between two stops; else it is one. */
+const TIMED_HEAT = 3
+
+/** Temperature at the end, as a share of the one at the start. */
 const COOLING = 0.01
 
 /** Parts of the cooling, and of the numbers between 0 and 1 whose logarithm is drawn. Both are powers of two. */
@@ -98,7 +101,7 @@ class Search {
   readonly #random: Generator32
   readonly #recreator: Recreator
   readonly #jobs: ReadonlyArray<number>
-  readonly #meanEdge: number
+  readonly #heat: number
 
   constructor(problem: RoutingProblem, matrix: RoutingMatrix, seed: string) {
     const model = new Model(problem, matrix)
@@ -112,7 +115,8 @@ class Search {
     for (const job of this.#jobs) this.#state.left += model.weight[job]!
     this.#recreator.construct(this.#jobs)
     this.best = { next: new Int32Array(model.jobs + model.vehicles), cost: 0, left: 0, at: 0 }
-    this.#meanEdge = meanEdge(this.#state)
+    const isTimed = problem.jobs.some(({ windows }) => windows.length > 0)
+    this.#heat = meanEdge(this.#state) * (isTimed ? TIMED_HEAT : 1)
     this.#keep(0)
   }
 
@@ -130,7 +134,7 @@ class Search {
     const holds = ruin(state, this.#random, this.#jobs[this.#random.below(this.#jobs.length)]!)
     if (holds) this.#recreator.recreate(kept)
     const part = Math.min(COOLING_PARTS, Math.floor((COOLING_PARTS * at) / until))
-    const worse = this.#meanEdge * cooling[part]! * logs[this.#random.below(LOG_PARTS)]!
+    const worse = this.#heat * cooling[part]! * logs[this.#random.below(LOG_PARTS)]!
     if (!holds || state.left > left || (state.left === left && state.cost > cost + worse)) return state.rollback()
     const { best } = this
     if (state.left < best.left || (state.left === best.left && state.cost < best.cost)) this.#keep(at + 1)

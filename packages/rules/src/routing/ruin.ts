@@ -14,6 +14,9 @@ const [MEAN_REMOVED, LONGEST_STRING] = [10, 10]
 /** Of 2^32 strings, half keep a part in their middle, which grows as long as one in a hundred does not stop it. */
 const [SPLITS, STOPS_GROWING] = [2 ** 31, 42_949_673]
 
+/** Of 2^32 ruins, one in 32 is not bounded by the mean of routes: else no route longer than that is ever emptied. */
+const ANY_LENGTH = 2 ** 27
+
 /** Ruins the routes around a job. False: a route does not hold without what was taken out. */
 export const ruin = (state: State, random: Generator32, around: number): boolean => {
   const { model } = state
@@ -24,7 +27,8 @@ export const ruin = (state: State, random: Generator32, around: number): boolean
     from = state.lastOfKind[kind]! + 1
   }
   if (used === 0 || vehicles === 0) return true
-  const longest = Math.max(1, Math.min(LONGEST_STRING, (jobs - state.pool.length) / used))
+  const mean = (jobs - state.pool.length) / used
+  const longest = random.next() < ANY_LENGTH ? LONGEST_STRING : Math.max(1, Math.min(LONGEST_STRING, mean))
   const wanted = 1 + upTo(random, (4 * MEAN_REMOVED) / (1 + longest) - 1)
   const ruined: Array<number> = []
   for (let at = -1; at < NEIGHBOURS && ruined.length < wanted; at++) {
