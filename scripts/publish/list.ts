@@ -43,7 +43,7 @@ export const libraries: ReadonlyArray<Library> = [
     assets: ["postgres/migrations/*.sql"]
   }),
   library("packages/http"),
-  library("packages/platform"),
+  library("packages/platform", { threads: ["src/documents/reading/child/reader-child.ts"] }),
   library("packages/node", { threads: ["src/examiner/examiner-worker.ts"] }),
   library("packages/client", { isJoined: true }),
   library("packages/testkit", { threads: ["src/postgres/keeper.ts"] })

@@ -62,7 +62,7 @@ export {
   maskFields,
   maskWarnings
 } from "./documents/facts.ts"
-export { EXTRACT_ACTION, EXTRACTION_WRITER, fieldNames } from "./recompute/checks/extractions.ts"
+export { EXTRACT_ACTION, EXTRACTION_SCOPE, EXTRACTION_WRITER, fieldNames } from "./recompute/checks/extractions.ts"
 export { extractFields, LEAST_CONFIDENCE, requiredFields } from "./documents/extract.ts"
 export { type DriftDecision, driftDecision } from "./drift/decision.ts"
 export { type DriftAlarm, DriftFollower } from "./drift/follower.ts"

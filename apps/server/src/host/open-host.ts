@@ -52,6 +52,7 @@ import { requireSecretsKey, secretsKeyPath, webhookJobs, webhookPorts } from "./
 /** Products that the server installs. */
 export const capabilitiesOf = ({ gatewayUpstreams, usdInr }: Settings): ReadonlyArray<Capability> => [
   platform({
+    documents: {},
     ...(usdInr === null ? {} : { usdInr: Number(usdInr) }),
     ...(gatewayUpstreams === null ? {} : { gateway: { upstreams: upstreamsIn(gatewayUpstreams) } })
   })

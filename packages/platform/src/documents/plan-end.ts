@@ -13,12 +13,10 @@ import {
   maskFields,
   maskWarnings,
   type ReadDocument,
+  EXTRACTION_SCOPE,
   RULES
 } from "@flyball/rules"
 import { failureText, putExtraction, type StoredExtraction } from "./document.ts"
-
-/** Records of completed extractions, by their ids: their parts hold the values in full. */
-export const EXTRACTION_SCOPE = "extraction"
 
 /** The end of an extraction. */
 export interface End {

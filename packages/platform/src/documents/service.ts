@@ -33,7 +33,7 @@ import {
 } from "@flyball/core"
 import { type ChangeSet, type ReadFault, Storage } from "@flyball/core/storage"
 import { fromUtf8 } from "@flyball/evidence"
-import { type DocumentType, EXTRACT_ACTION, type ExtractedField, orgUnitDigest } from "@flyball/rules"
+import { type DocumentType, EXTRACT_ACTION, type ExtractedField, EXTRACTION_SCOPE, orgUnitDigest } from "@flyball/rules"
 import { Context, Deferred, Effect, Layer, Option, Queue } from "effect"
 import { callingAgent } from "../calling-agent.ts"
 import {
@@ -43,7 +43,7 @@ import {
   storedExtraction,
   type StoredExtraction
 } from "./document.ts"
-import { decisionOf, type End, EXTRACTION_SCOPE, planCompleted, planFailed } from "./plan-end.ts"
+import { decisionOf, type End, planCompleted, planFailed } from "./plan-end.ts"
 import { DocumentReader } from "./reading/document-reader.ts"
 import { documentFolder, removeFile } from "./reading/own-files.ts"
 import { type TakenFile, takeFile } from "./take-file.ts"

@@ -8,7 +8,7 @@ import { presentedKey } from "../../verdicts/reviews/presentation.ts"
 import { epochKey, expectedKey } from "../../verdicts/kill/epoch-key.ts"
 import { evalKey } from "../../screens/evals/plan-record-eval.ts"
 import { FINDING_SCOPE, keyOfId, LISTING_SCOPE } from "../../screens/mcp/plan-list.ts"
-import { EVALUATION_SCOPE, PRESENTED_SCOPE, REVIEW_SCOPE, VOID_SCOPE } from "@flyball/rules"
+import { EVALUATION_SCOPE, EXTRACTION_SCOPE, PRESENTED_SCOPE, REVIEW_SCOPE, VOID_SCOPE } from "@flyball/rules"
 import type { JsonObject, StoredPart } from "../../storage/port.ts"
 import { REVOKE_SCOPE as WEBHOOK_REVOKED, REVOKED_DIGEST } from "../webhooks/plan-webhook.ts"
 
@@ -85,6 +85,8 @@ export const expectedIdempotencyKey = (
       return keyOfId(LISTING_SCOPE, text("listing_id"))
     case "mcp.manifest_changed":
       return keyOfId(FINDING_SCOPE, text("finding_id"))
+    case "extraction.completed":
+      return { scope: EXTRACTION_SCOPE, key: text("extraction_id"), digest: text("document_digest") }
     case "eval.recorded":
       return evalKey(text("eval_run_id"))
     case "meter.voided":

@@ -21,7 +21,9 @@ const decode = Schema.decodeUnknownResult(Heard)
 const program = (): { readonly path: string; readonly readable: ReadonlyArray<string> } => {
   const joined = fileURLToPath(new URL("./reader-child.js", import.meta.url))
   if (existsSync(joined)) return { path: joined, readable: [dirname(joined)] }
-  const path = fileURLToPath(new URL("./child/reader-child.ts", import.meta.url))
+  const folder = fileURLToPath(new URL("./child/", import.meta.url))
+  // A published package has scripts in place of sources.
+  const path = [".ts", ".js"].map((ending) => join(folder, `reader-child${ending}`)).find(existsSync)!
   const require = createRequire(path)
   const packages = ["unpdf", "fflate", "parse5", "postal-mime", "entities"].flatMap((name) => {
     const found = require.resolve.paths(name)?.find((folder) => existsSync(join(folder, name)))

@@ -18,6 +18,8 @@ import { RULES } from "../../records/rules-version.ts"
 import { DOCUMENTS_WRITER } from "../../records/writers-of-kinds.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
 
+/** Scope of the idempotency keys of completed extractions: their ids. */
+export const EXTRACTION_SCOPE = "extraction"
 /** The rule that ends extractions whose process ended. */
 export const EXTRACTION_WRITER = "policy:extraction"
 
