@@ -22,6 +22,7 @@ import { Effect, Layer, ManagedRuntime } from "effect"
 import { afterAll, afterEach, assert, beforeEach, describe, it } from "vitest"
 import { recorded } from "../../../packages/core/src/testing/recorded.ts"
 import { findingsWith, governedAgent } from "../../../packages/core/src/verdicts/evaluations/testing/refunds.ts"
+import { putPlan, storedPlan } from "../../../packages/platform/src/fleet/document.ts"
 import { RoutePlans } from "../../../packages/platform/src/fleet/service.ts"
 import { platform } from "../../../packages/platform/src/index.ts"
 import { RouteJudge } from "../../../packages/rules/src/recompute/checks/routes.ts"
@@ -195,6 +196,26 @@ describe("a plan in memory", () => {
         const spent = new RouteJudge(portableCrypto.sha256, true, 1)
         const judged = history.flatMap(({ record }) => (record.kind === of[0] ? [spent.take(record)] : []))
         assert.deepInclude(judged[0], { verdict: "withheld", because: "budget" })
+      })
+    ))
+
+  it("whose process ended fails as interrupted, once it is due", () =>
+    run(
+      Effect.gen(function* () {
+        const plans = yield* RoutePlans
+        const storage = yield* Storage
+        const { id } = yield* plans.optimize("ops", problem, ann, 0)
+        yield* plans.endOverdue
+        assert.deepInclude(yield* plans.get("ops", id), { status: "queued" })
+        const stored = storedPlan((yield* storage.get("route_plans", id))!)
+        yield* storage.commit({ puts: [putPlan({ ...stored, body: { ...stored.body, dueMs: 1 } })] })
+        yield* plans.endOverdue
+        const { error, status } = yield* plans.get("ops", id)
+        assert.deepStrictEqual([status, error!.code], ["failed", "interrupted"])
+        assert.deepInclude((yield* recorded).at(-1)!.body, { code: "interrupted", writer: "policy:routes" })
+        yield* plans.work
+        assert.deepInclude(yield* plans.get("ops", id), { status: "failed", routes: null })
+        assert.deepStrictEqual(yield* findings(), [])
       })
     ))
 
