@@ -84,6 +84,8 @@ describe("a plan in memory", () => {
   beforeEach(() => open(memoryStorage()))
   const findings = (change: (record: ReplayRecord) => ReplayRecord = (record) => record) =>
     Effect.map(findingsWith(change), (found) => found.map(({ verdict }) => verdict))
+  const dispatched = (said: object) => (record: ReplayRecord) =>
+    record.kind === "route_plan.dispatched" ? { ...record, body: { ...record.body, ...said } } : record
   const kinds = Effect.map(recorded, (records) => records.map(({ kind }) => kind).slice(-3))
   const metres = { type: "int", min: 0, max: 10_000_000, source: "args", from: "/distance_m" } as const
   /** An agent that dispatches up to `free` metres alone, and up to `most` with a review. */
@@ -114,14 +116,17 @@ describe("a plan in memory", () => {
   it("is dispatched under the agent's envelope, once", () =>
     run(
       Effect.gen(function* () {
+        const other = yield* planned({ ...problem, vehicles: problem.vehicles.slice(0, 1) })
         const { id, totals } = yield* planned()
         const { agentId } = yield* dispatcher(totals!.metres)
         const first = yield* dispatch(id, agentId)
         assert.deepInclude(first, { plan_id: id, agent_id: agentId })
         assert.deepStrictEqual(yield* dispatch(id, agentId), first)
-        const other = yield* governedAgent(undefined, "other")
-        assert.strictEqual(yield* refused(dispatch(id, other.agentId)), "RoutePlanState")
+        const third = yield* governedAgent(undefined, "other")
+        assert.strictEqual(yield* refused(dispatch(id, third.agentId)), "RoutePlanState")
         assert.deepStrictEqual(yield* findings(), [])
+        const said = { plan_id: other.id, plan_digest: other.plan_digest!.slice(7) }
+        assert.deepStrictEqual(yield* findings(dispatched(said)), ["route_mismatch"])
       })
     ))
 

@@ -1,5 +1,11 @@
 /** Recomputes plans of routes: totals and rules by the checker, and the plan itself from its search. */
-import { type Crypto, type RoutePlanCompletedBody, type RoutePlanFailedBody, toHex } from "@flyball/evidence"
+import {
+  canonicalBytes,
+  type Crypto,
+  type RoutePlanCompletedBody,
+  type RoutePlanFailedBody,
+  toHex
+} from "@flyball/evidence"
 import { partValue } from "../../records/part-json.ts"
 import type { PartContent, ReplayRecord } from "../../records/record.ts"
 import { checkPlan } from "../../routing/check.ts"
@@ -23,8 +29,8 @@ const wrong = (reason: string): Problem => problem("route_mismatch", reason)
 /** The plans of a chain. It keeps how much work they were, and which plans agents may dispatch. */
 export class RouteJudge {
   readonly #sha256: Crypto["sha256"]
-  readonly #evaluations = new Map<string, string>()
-  readonly #plans = new Map<string, string>()
+  readonly #evaluations = new Map<string, readonly [agentId: string, args: string]>()
+  readonly #plans = new Map<string, readonly [digest: string, args: string]>()
   #knowsAll: boolean
   #left: number
 
@@ -43,14 +49,11 @@ export class RouteJudge {
         this.#knowsAll = false
       }
       if (String(body["outcome"]).startsWith("allow"))
-        this.#evaluations.set(String(body["evaluation_id"]), String(body["agent_id"]))
+        this.#evaluations.set(String(body["evaluation_id"]), [String(body["agent_id"]), String(body["action_digest"])])
       return null
     }
     if (kind === "route_plan.dispatched") return this.#dispatched(record)
-    if (kind === "route_plan.completed") {
-      this.#plans.set(String(body["plan_id"]), String(body["plan_digest"]))
-      return this.#completed(record)
-    }
+    if (kind === "route_plan.completed") return this.#completed(record)
     const { code, writer } = body as unknown as RoutePlanFailedBody
     return (code === "interrupted") === (writer === ROUTES_WRITER)
       ? null
@@ -58,17 +61,19 @@ export class RouteJudge {
   }
 
   #dispatched({ body }: ReplayRecord): Problem | null {
-    const digest = this.#plans.get(String(body["plan_id"]))
+    const [digest, facts] = this.#plans.get(String(body["plan_id"])) ?? []
     if (digest !== undefined && digest !== body["plan_digest"])
       return wrong(`The plan has the digest ${digest}; the record says another.`)
-    const agentId = this.#evaluations.get(String(body["evaluation_id"]))
-    return agentId === body["agent_id"] || (agentId === undefined && !this.#knowsAll)
-      ? null
-      : problem("reference_mismatch", "No evaluation of the agent before it allows the dispatch.")
+    const [agentId, args] = this.#evaluations.get(String(body["evaluation_id"])) ?? []
+    if (agentId === undefined ? this.#knowsAll : agentId !== body["agent_id"])
+      return problem("reference_mismatch", "No evaluation of the agent before it allows the dispatch.")
+    const isOfPlan = facts === undefined || args === undefined || facts === args
+    return isOfPlan ? null : wrong("Its agent was evaluated for other routes.")
   }
 
   #completed({ body: said, parts }: ReplayRecord): Problem | null {
     const body = said as unknown as RoutePlanCompletedBody
+    this.#plans.set(body.plan_id, [body.plan_digest, toHex(this.#sha256(canonicalBytes(factsOf(body))))])
     const plan = this.#read(parts.get("plan"), body.plan_digest, readPlan)
     const of = this.#read(parts.get("problem"), body.problem_digest, readProblem)
     if (plan === "wrong" || of === "wrong")
@@ -103,6 +108,16 @@ export const totalsOf = ({ cost, driving, metres, routes, unassigned }: RoutePla
   metres,
   routes: routes.length,
   unassigned: unassigned.length
+})
+
+/** The arguments that a dispatch is evaluated over. Each job is a stop, or left out. */
+const factsOf = (of: RoutePlanCompletedBody) => ({
+  plan_id: of.plan_id,
+  stops: of.jobs - of.unassigned,
+  distance_m: of.metres,
+  driving_s: of.driving_seconds,
+  vehicles: of.routes,
+  unassigned: of.unassigned
 })
 
 const sizesOf = ({ distances, jobs, vehicles }: RoutingProblem) => ({
