@@ -63,13 +63,8 @@ export const isAllowed = (url: string, domains: ReadonlyArray<string>): boolean 
 }
 
 /** The configuration for an MCP client: the proxy in front of the browser, both on the caller's machine. */
-export const configurationOf = ({
-  allowed_domains: domains,
-  name
-}: Pick<DocumentAgentCreate, "allowed_domains" | "name">): DocumentAgent["mcp_configuration"] => {
-  const origins = domains.flatMap((domain) => [`https://${domain}`, `https://*.${domain}`]).join(";")
+export const configurationOf = ({ name }: Pick<DocumentAgentCreate, "name">): DocumentAgent["mcp_configuration"] => {
   const proxy = ["-y", "-p", "@flyball/client", "flyball-mcp-proxy", "--agent", name, "--server", "playwright", "--"]
   const env = { FLYBALL_URL: "https://flyball.example", FLYBALL_KEY: "an ingest key" }
-  const args = [...proxy, "npx", "-y", SERVER, "--isolated", "--allowed-origins", origins]
-  return { mcpServers: { browser: { command: "npx", args, env } } }
+  return { mcpServers: { browser: { command: "npx", args: [...proxy, "npx", "-y", SERVER, "--isolated"], env } } }
 }

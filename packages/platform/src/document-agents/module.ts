@@ -74,7 +74,7 @@ const operations = {
           orgUnit,
           name,
           envelopeId,
-          configuration: configurationOf({ allowed_domains: domains, name }),
+          configuration: configurationOf({ name }),
           createdAtMs
         }
         const put = { collection: DOCUMENT_AGENTS, id: agent.id, expectedVersion: 0, body }
