@@ -23,7 +23,13 @@ export const examinerLayer = (options: ExaminerThreadOptions = {}): Layer.Layer<
         yield* thread(options)
       ]
       const threadOf = (kind: Kind): ExaminerThread =>
-        kind === "change" ? comparisons : kind === "publish" ? publications : kind === "routes" ? routes : questions
+        kind === "change" || kind === "fields"
+          ? comparisons
+          : kind === "publish"
+            ? publications
+            : kind === "routes"
+              ? routes
+              : questions
       const examiner: ExaminerApi = {
         ask: (kind, about) =>
           Effect.callback((resume) => {

@@ -7,7 +7,7 @@ import {
   documentFacts,
   EXTRACT_ACTION,
   EXTRACTION_WRITER,
-  extractFields,
+  type ExtractedDocument,
   type ExtractionFailure,
   fieldNames,
   maskFields,
@@ -35,11 +35,11 @@ const ofDocument = ({ body, id }: StoredExtraction) => ({
 /** Decides what a document leaves that was read. */
 export const planCompleted = (
   { body: before, id, version }: StoredExtraction,
-  read: ReadDocument,
+  { found, read }: { readonly found: ExtractedDocument; readonly read: ReadDocument },
   orgUnitDigest: string,
   nowMs: number
 ): End => {
-  const { candidates, confidence, fields, type, warnings } = extractFields(read, before.requestedType)
+  const { candidates, confidence, fields, type, warnings } = found
   const facts = documentFacts({ confidence, fields })
   const body = {
     ...before,

@@ -23,6 +23,7 @@ import {
   DOCUMENTS_WRITER,
   Egress,
   Evaluations,
+  Examiner,
   EXTRACTIONS,
   newId,
   type OperationCaller,
@@ -91,6 +92,7 @@ interface Task {
   readonly id: string
   readonly file: TakenFile
   readonly over: Deferred.Deferred<void>
+  readonly requested: DocumentType | null
 }
 
 /** Service of documents. Spec: document 2 section 4; decision 0084. */
@@ -103,6 +105,7 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
         const capture = yield* Capture
         const evaluations = yield* Evaluations
         const reader = yield* DocumentReader
+        const examiner = yield* Examiner
         const { originTag } = yield* Chain
         const egress = Option.getOrNull(yield* Effect.serviceOption(Egress))
         const folder = yield* documentFolder
@@ -239,7 +242,7 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
             const commit = Effect.asVoid(storage.commit({ puts: [putExtraction(queued)] }))
             const shown = extractionOut(queued)
             yield* commitWithRetry(storage, options.waitS > 0 ? commit : Effect.asVoid(commitAnswered(commit, shown)))
-            yield* Queue.offer(tasks, { id, file, over })
+            yield* Queue.offer(tasks, { id, file, over, requested: document.requestedType })
             return shown
           })
           const shown = yield* Effect.onError(accepted, () => removeFile(file))
@@ -249,7 +252,7 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
         })
 
         const work = Effect.gen(function* () {
-          const { file, id, over } = yield* Queue.take(tasks)
+          const { requested, file, id, over } = yield* Queue.take(tasks)
           yield* Effect.gen(function* () {
             yield* commitWithRetry(
               storage,
@@ -266,8 +269,15 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
               Effect.matchEffect({
                 onFailure: ({ code }) => ended(id, (stored, nowMs) => planFailed(stored, code, nowMs)),
                 onSuccess: (document) =>
-                  ended(id, (stored, nowMs) =>
-                    planCompleted(stored, document, orgUnitDigest(originTag, stored.body.orgUnit), nowMs)
+                  Effect.flatMap(examiner.ask("fields", { document, requested }), (found) =>
+                    ended(id, (stored, nowMs) =>
+                      planCompleted(
+                        stored,
+                        { found, read: document },
+                        orgUnitDigest(originTag, stored.body.orgUnit),
+                        nowMs
+                      )
+                    )
                   )
               })
             )

@@ -1,6 +1,6 @@
 /** Answers questions about envelopes and behaviour. Pure, and without Effect: a thread for it starts fast. */
 import { fromUtf8, inOneGo, portableCrypto, type Slices } from "@flyball/evidence"
-import { changeOf, checkPlan, readProblem, routingMatrix, solveRoutes } from "@flyball/rules"
+import { changeOf, checkPlan, extractFields, readProblem, routingMatrix, solveRoutes } from "@flyball/rules"
 import { comparePublication, readEnvelope, recordedInputs } from "@flyball/envelope"
 import { fit, type Fitted, lintRead, readLayer, test } from "./examine.ts"
 import { historyOf } from "./history-json.ts"
@@ -45,6 +45,7 @@ const answering: { readonly [K in Kind]: (about: Questions[K], limits: Limits) =
     })
     return { ...found, fault: checkPlan(problem, matrix, found.plan) }
   }),
+  fields: oneSlice<"fields">(({ requested, document }) => extractFields(document, requested)),
   lint: oneSlice<"lint">(({ acknowledged, history, json, surroundings }, limits) =>
     lintRead(fit(json, surroundings), surroundings, historyOf(history), acknowledged, limits)
   ),

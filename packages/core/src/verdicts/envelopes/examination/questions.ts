@@ -5,7 +5,16 @@
  * Spec: api.md "bounded autonomy", lint, diff, publish and backtest; decisions 0029 and 0073.
  */
 import type { BacktestOut, EnvelopeFinding, LintOut } from "@flyball/contract"
-import type { ChangeAnswer, ChangeQuestion, DriftDecision, JsonMap, Solved } from "@flyball/rules"
+import type {
+  ChangeAnswer,
+  ChangeQuestion,
+  DocumentType,
+  DriftDecision,
+  ExtractedDocument,
+  JsonMap,
+  ReadDocument,
+  Solved
+} from "@flyball/rules"
 import type { DiffReport, Limits, LintFacts } from "@flyball/envelope"
 import type { EventJson, HistoryJson } from "./history-json.ts"
 import type { MeterUnit } from "./meter-units.ts"
@@ -67,6 +76,8 @@ export interface Questions {
   readonly change: ChangeQuestion
   /** Routes of vehicles. */
   readonly routes: RoutesQuestion
+  /** Fields of a document that was read. A page can be made so that its rules take half a second. */
+  readonly fields: { readonly document: ReadDocument; readonly requested: DocumentType | null }
   readonly lint: About & { readonly acknowledged: ReadonlyArray<string> }
   readonly diff: About & { readonly before: Before }
   readonly backtest: About & { readonly meters: BacktestOut["meters"] }
@@ -81,6 +92,7 @@ export interface Questions {
 export interface Answers {
   readonly change: ChangeAnswer
   readonly routes: Solved
+  readonly fields: ExtractedDocument
   readonly lint: LintOut
   readonly diff: { readonly unfit: ReadonlyArray<EnvelopeFinding> } | { readonly report: DiffReport }
   readonly backtest: { readonly unfit: ReadonlyArray<EnvelopeFinding> } | { readonly backtest: BacktestOut }
