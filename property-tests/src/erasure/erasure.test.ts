@@ -71,9 +71,14 @@ const scattered = async (
 /** Writes the server's output so far to a file, which is searched with the others. */
 const keepOutput = (server: RunningServer): void => writeFileSync(me.path("output.txt"), server.out() + server.err())
 
-/** Places whose record's idempotency key has a digest of ids alone: it holds nothing of the text, and stays. */
-const digestsOfIds = [
+/**
+ * Places whose record's idempotency key has a digest that stays: of ids alone, or that of a document, which the body of
+ * its extraction has for good.
+ */
+const keptDigests = [
   "eval.recorded/suite",
+  "extraction.completed/document",
+  "extraction.completed/fields",
   "kill.activated/reason",
   "kill.released/reason",
   "mcp.manifest_changed/texts",
@@ -90,7 +95,7 @@ const secretsOf = (file: string, parts: ReadonlyArray<PlacedPart>): ReadonlyArra
         "SELECT salt AS secret FROM part WHERE id BETWEEN ? AND ? AND name = (SELECT id FROM word WHERE text = ?)"
       )
       .all(seq * 32, seq * 32 + 31, name),
-    ...(digestsOfIds.includes(place) ? [] : db.prepare("SELECT digest AS secret FROM once WHERE seq = ?").all(seq))
+    ...(keptDigests.includes(place) ? [] : db.prepare("SELECT digest AS secret FROM once WHERE seq = ?").all(seq))
   ])
   db.close()
   return rows.map(({ secret }, n) => ({ name: `secret ${n}`, bytes: Buffer.from(secret as Uint8Array) }))

@@ -27,8 +27,6 @@ export const placesWithoutText: ReadonlyMap<string, string> = new Map([
   ["analysis.completed/dataset", "a character a row: no text of anybody"],
   ["route_plan.completed/plan", "whole numbers: no text of anybody"],
   ["analysis.failed/dataset", "a character a row: no text of anybody"],
-  ["extraction.completed/document", "only a document that is read fills it; a test of its own erases it"],
-  ["extraction.completed/fields", "only a document that is read fills it; a test of its own erases it"],
   ["part.erased/authority", "who erased, as a pseudonym: never erased"],
   ["webhook.changed/endpoint", "only PATCH /v1/webhooks/{id} writes it; a test of its own erases it"]
 ])

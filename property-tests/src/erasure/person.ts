@@ -2,6 +2,7 @@
 import type { RunningServer } from "../../../apps/server/src/cli/testing/commands.ts"
 import { scatterEnvelopes } from "./scatter-envelopes.ts"
 import { scatterFairness } from "./scatter-fairness.ts"
+import { scatterDocuments } from "./scatter-documents.ts"
 import { scatterRoutes } from "./scatter-routes.ts"
 import { scatterWebhooks } from "./scatter-webhooks.ts"
 import { scatterMonitors } from "./scatter-monitors.ts"
@@ -65,6 +66,7 @@ export const scatter = async (callers: Callers, marker: Marker, failing: string)
   await scatterWorkflows(callers, marker)
   await scatterFairness(callers, marker)
   await scatterMonitors(callers, marker)
+  await scatterDocuments(callers, marker)
   await scatterRoutes(callers, marker)
   await giveUp()
   await call("GET", `/agents?name=${encodeURIComponent(marker.text)}`)
