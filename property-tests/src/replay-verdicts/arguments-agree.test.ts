@@ -92,7 +92,7 @@ const each = [
 ]
 const RUNS = runs(60, 2_000)
 
-it("service, client and verifier agree on all arguments, and replay finds others", async () => {
+it("service, client and verifier agree on all arguments, and replay finds others", { timeout: 600_000 }, async () => {
   const { answer, open } = await lived(
     Effect.gen(function* () {
       const agentId = yield* activeAgent("lookup bot")
