@@ -296,7 +296,7 @@ describe("replay finds a writer", () => {
         seqOf(kind),
         "writer_mismatch",
         new RegExp(
-          `^Only a person( or an? [a-z]+ key)*( or system:gateway)? may write ${kind}; ` +
+          `^Only a person( or an? [a-z]+ key)*( or system:[a-z]+)* may write ${kind}; ` +
             "the record says breaker:spend\\.$"
         )
       )
