@@ -108,10 +108,7 @@ class Search {
     this.#random = generator(seedBytes(seed))
     this.#state = new State(model)
     this.#recreator = new Recreator(this.#state, this.#random)
-    this.#jobs = problem.jobs
-      .keys()
-      .filter((job) => isPossible(model, job))
-      .toArray()
+    this.#jobs = [...problem.jobs.keys()].filter((job) => isPossible(model, job))
     for (const job of this.#jobs) this.#state.left += model.weight[job]!
     this.#recreator.construct(this.#jobs)
     this.best = { next: new Int32Array(model.jobs + model.vehicles), cost: 0, left: 0, at: 0 }
