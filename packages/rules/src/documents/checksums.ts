@@ -57,16 +57,6 @@ export const isIban = (iban: string): boolean => {
   return rest === 1
 }
 
-/** True for a card number whose last digit is right. */
-export const isLuhn = (digits: string): boolean => {
-  let sum = 0
-  ;[...digits].toReversed().forEach((digit, index) => {
-    const value = Number(digit) * (index % 2 === 0 ? 1 : 2)
-    sum += value > 9 ? value - 9 : value
-  })
-  return digits.length >= 12 && sum % 10 === 0
-}
-
 const vatForms = new RegExp(
   `(?<![A-Z0-9])(?:${[
     String.raw`DE ?\d{3} ?\d{3} ?\d{3}`,

@@ -2,6 +2,7 @@
  * The problem of routes and its answer, in whole numbers: what is digested, solved, checked and recorded. Spec:
  * document 2 sections 4 and 8, "fleet".
  */
+import { unassignedReasons } from "@flyball/evidence"
 
 /** A window of time. Unit: seconds since the start of the plan's horizon, both ends included. */
 export type Window = readonly [from: number, to: number]
@@ -90,16 +91,8 @@ export interface Route {
   readonly stops: ReadonlyArray<RouteStop>
 }
 
-/** The first constraint that excludes a job, in this order. */
-export const unassignedReasons = [
-  "pinned",
-  "skills",
-  "capacity",
-  "unreachable_in_time",
-  "distance",
-  "duration",
-  "no_feasible_vehicle"
-] as const
+export { unassignedReasons }
+/** The first constraint that excludes a job. */
 export type UnassignedReason = (typeof unassignedReasons)[number]
 
 /** A plan. */
