@@ -260,7 +260,7 @@ export { deliveryEngine, type DeliveryEngineOptions } from "./outward/webhooks/d
 export { isMailAddress } from "@flyball/contract"
 export { connectionHeaders } from "@flyball/rules"
 export { exactSchedule, type FailedAttempt, nextAttemptAtMs, type ScheduleSettings } from "@flyball/rules"
-export { logRarely } from "./outward/webhooks/log-rarely.ts"
+export { rounds } from "./foundation/rounds.ts"
 export { mailJob, sendDueMails } from "./outward/webhooks/mail-job.ts"
 export { OutboxListener, type OutboxListenerApi } from "./outward/webhooks/outbox-listener.ts"
 export { listedWebhook, shownWebhook } from "./outward/webhooks/plan-webhook.ts"

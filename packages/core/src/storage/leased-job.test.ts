@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Exit, Logger, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { governorWorld } from "../testing/governor-world.ts"
 import { leasedJob, whereHeld } from "./leased-job.ts"
@@ -42,6 +42,18 @@ describe("a job under a lease", () => {
       yield* end
       yield* TestClock.adjust(3_500)
       assert.strictEqual(counted.rounds, 4)
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
+  it.effect("logs an outage of many rounds once, and its end", () =>
+    Effect.gen(function* () {
+      let at = 0
+      const said: Array<string> = []
+      const listen = Logger.layer([Logger.make(({ message }) => void said.push(String([message].flat()[0])))])
+      const { end } = yield* process(() => (at++ < 5 ? Effect.fail("no") : Effect.void)).pipe(Effect.provide(listen))
+      yield* TestClock.adjust(9_500)
+      yield* end
+      assert.deepStrictEqual(said, ["It failed.", "The job job works again."])
     }).pipe(Effect.provide(governorWorld()))
   )
 })

@@ -1,7 +1,8 @@
 /** A background job that every process has and one at a time does: the one that holds its lease. */
 import { toHex } from "@flyball/evidence"
-import { Cause, Effect, type Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import { Entropy } from "../foundation/entropy.ts"
+import { rounds } from "../foundation/rounds.ts"
 import { type ReadFault, Storage } from "./port.ts"
 
 /** A job under a lease. */
@@ -23,7 +24,7 @@ export type Held = Effect.Effect<boolean, ReadFault>
  * Runs a job in the background until its scope closes, and gives its lease back then. `round` gets what takes the
  * lease, and takes it again where it runs for long.
  *
- * - Fails: never. A round that fails is logged, and the next one comes as always.
+ * - Fails: never. A round that fails is logged as {@link rounds} do, and the next one comes as always.
  */
 export const leasedJob = <R, P>(
   { failed, lease, leaseMs, pause }: LeasedJob<P>,
@@ -33,14 +34,8 @@ export const leasedJob = <R, P>(
     const storage = yield* Storage
     const holder = toHex((yield* Entropy).bytes(16))
     yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(lease, holder)))
-    yield* round(Effect.suspend(() => storage.lease(lease, holder, leaseMs))).pipe(
-      Effect.catchCause((cause) =>
-        Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.logError(failed, cause)
-      ),
-      Effect.andThen(pause),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    const held = Effect.suspend(() => storage.lease(lease, holder, leaseMs))
+    yield* rounds(round(held), { failed, over: `The job ${lease} works again.`, pause })
   })
 
 /** A round that is short: it does its work where this process holds the lease. */

@@ -7,6 +7,7 @@ import {
   type Module,
   oneUnit,
   type OperationsOf,
+  rounds,
   type Scope,
   unitOfDocument,
   unitOwner
@@ -66,12 +67,11 @@ const jobs: Layer.Layer<never, never, Documents> = Layer.effectDiscard(
       Effect.forever,
       Effect.forkScoped
     )
-    yield* endOverdue.pipe(
-      failed("Interrupted extractions were not ended."),
-      Effect.andThen(Effect.sleep(ROUND_MS)),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    yield* rounds(endOverdue, {
+      failed: "Interrupted extractions are not ended; each minute tries again.",
+      over: "Interrupted extractions are ended again.",
+      pause: Effect.sleep(ROUND_MS)
+    })
   })
 )
 

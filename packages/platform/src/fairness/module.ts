@@ -8,6 +8,7 @@ import {
   type Module,
   oneUnit,
   type OperationsOf,
+  rounds,
   type Scope,
   unitOfDocument,
   unitOwner
@@ -67,12 +68,11 @@ const jobs: Layer.Layer<never, never, FairnessAnalyses> = Layer.effectDiscard(
     const failed = (what: string) =>
       Effect.catchCause((cause) => Effect.logError(`${what} The analysis fails as interrupted.`, cause))
     yield* work.pipe(failed("An analysis could not be recorded."), Effect.forever, Effect.forkScoped)
-    yield* endOverdue.pipe(
-      failed("Interrupted analyses were not ended."),
-      Effect.andThen(Effect.sleep(ROUND_MS)),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    yield* rounds(endOverdue, {
+      failed: "Interrupted analyses are not ended; each minute tries again.",
+      over: "Interrupted analyses are ended again.",
+      pause: Effect.sleep(ROUND_MS)
+    })
   })
 )
 

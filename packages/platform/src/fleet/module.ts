@@ -6,6 +6,7 @@ import {
   type Module,
   oneUnit,
   type OperationsOf,
+  rounds,
   ROUTE_PLANS,
   type Scope,
   unitOfDocument,
@@ -53,12 +54,11 @@ const jobs: Layer.Layer<never, never, RoutePlans> = Layer.effectDiscard(
     const failed = (what: string) =>
       Effect.catchCause((cause) => Effect.logError(`${what} The plan fails as interrupted.`, cause))
     yield* work.pipe(failed("A plan could not be recorded."), Effect.forever, Effect.forkScoped)
-    yield* endOverdue.pipe(
-      failed("Interrupted plans were not ended."),
-      Effect.andThen(Effect.sleep(ROUND_MS)),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    yield* rounds(endOverdue, {
+      failed: "Interrupted plans are not ended; each minute tries again.",
+      over: "Interrupted plans are ended again.",
+      pause: Effect.sleep(ROUND_MS)
+    })
   })
 )
 

@@ -1,6 +1,6 @@
 /** The gateway as a module. Spec: document 2 section 8; platform section 8. */
 import { gateway as rows } from "@flyball/contract/http"
-import { defineModule, logRarely, type Module, oneUnit, type OperationCaller, type OperationsOf } from "@flyball/core"
+import { defineModule, type Module, oneUnit, type OperationCaller, type OperationsOf, rounds } from "@flyball/core"
 import { Effect, Layer } from "effect"
 import { ROUND_MS } from "./ledger.ts"
 import { Gateway, type GatewayOptions } from "./service.ts"
@@ -27,17 +27,11 @@ const operations = {
 const sweeper: Layer.Layer<never, never, Gateway> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { sweep } = yield* Gateway
-    const outage = logRarely(
-      "Calls of models are not settled; the next round is soon.",
-      "Calls of models are settled again."
-    )
-    yield* sweep.pipe(
-      Effect.andThen(outage.over),
-      Effect.catchCause(outage.reported),
-      Effect.andThen(Effect.sleep(ROUND_MS)),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    yield* rounds(sweep, {
+      failed: "Calls of models are not settled; the next round is soon.",
+      over: "Calls of models are settled again.",
+      pause: Effect.sleep(ROUND_MS)
+    })
   })
 )
 

@@ -5,11 +5,11 @@ import {
   type Account,
   defineModule,
   Lists,
-  logRarely,
   type Module,
   MONITORS,
   oneUnit,
   type OperationsOf,
+  rounds,
   type Scope,
   unitOfDocument,
   unitOwner
@@ -67,14 +67,11 @@ const ROUND_MS = 1_000
 const clock: Layer.Layer<never, never, Monitors> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { round } = yield* Monitors
-    const outage = logRarely("Monitors are not checked; each second tries again.", "Monitors are checked again.")
-    yield* round.pipe(
-      Effect.andThen(outage.over),
-      Effect.catchCause(outage.reported),
-      Effect.andThen(Effect.sleep(ROUND_MS)),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    yield* rounds(round, {
+      failed: "Monitors are not checked; each second tries again.",
+      over: "Monitors are checked again.",
+      pause: Effect.sleep(ROUND_MS)
+    })
   })
 )
 

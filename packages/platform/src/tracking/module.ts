@@ -3,10 +3,10 @@ import { tracking as rows } from "@flyball/contract/http"
 import {
   defineModule,
   Lists,
-  logRarely,
   type Module,
   oneUnit,
   type OperationsOf,
+  rounds,
   type Scope,
   unitOwner
 } from "@flyball/core"
@@ -67,14 +67,11 @@ const ROUND_MS = 60_000
 const clock: Layer.Layer<never, never, Tracking> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { round } = yield* Tracking
-    const outage = logRarely("Positions are not recorded; each minute tries again.", "Positions are recorded again.")
-    yield* round.pipe(
-      Effect.andThen(outage.over),
-      Effect.catchCause(outage.reported),
-      Effect.andThen(Effect.sleep(ROUND_MS)),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    yield* rounds(round, {
+      failed: "Positions are not recorded; each minute tries again.",
+      over: "Positions are recorded again.",
+      pause: Effect.sleep(ROUND_MS)
+    })
   })
 )
 

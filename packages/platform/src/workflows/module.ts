@@ -6,11 +6,11 @@ import {
   defineModule,
   EXECUTIONS,
   Lists,
-  logRarely,
   type Module,
   oneUnit,
   type OperationCaller,
   type OperationsOf,
+  rounds,
   type Scope,
   unitOfDocument,
   unitOwner,
@@ -77,17 +77,11 @@ const operations = {
 const engine: Layer.Layer<never, never, Workflows> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { pause, round } = yield* Workflows
-    const outage = logRarely(
-      "Executions are not moved on; each half second tries again.",
-      "Executions are moved on again."
-    )
-    yield* round.pipe(
-      Effect.andThen(outage.over),
-      Effect.catchCause(outage.reported),
-      Effect.andThen(pause),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    yield* rounds(round, {
+      failed: "Executions are not moved on; each half second tries again.",
+      over: "Executions are moved on again.",
+      pause
+    })
   })
 )
 

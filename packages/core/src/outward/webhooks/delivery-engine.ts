@@ -18,7 +18,7 @@ import { renderEvent } from "@flyball/rules"
 import { commitEndedAttempts } from "./commit-ended-attempts.ts"
 import { WebhookSettings } from "./settings.ts"
 import { type Target, Targets } from "./targets.ts"
-import { logRarely } from "./log-rarely.ts"
+import { logRarely } from "../../foundation/log-rarely.ts"
 
 /** Options of {@link deliveryEngine}. */
 export interface DeliveryEngineOptions {

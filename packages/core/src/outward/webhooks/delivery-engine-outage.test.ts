@@ -5,7 +5,7 @@ import { StorageUnavailable } from "../../storage/faults.ts"
 import type { StorageApi } from "../../storage/port.ts"
 import { deliveryEngine } from "./delivery-engine.ts"
 import { outside, untilIdle, webhookWorld } from "./testing/webhook-world.ts"
-import { LOG_AGAIN_MS, logRarely } from "./log-rarely.ts"
+import { LOG_AGAIN_MS, logRarely } from "../../foundation/log-rarely.ts"
 
 const listening = () => {
   const said: Array<string> = []
