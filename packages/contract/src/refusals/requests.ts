@@ -53,13 +53,17 @@ export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("Me
 }
 
 /** The body is not JSON by its content type. Spec: document 1 section 4. */
-export class UnsupportedMediaType extends Schema.TaggedError<UnsupportedMediaType>()("UnsupportedMediaType", {}) {
+export class UnsupportedMediaType extends Schema.TaggedError<UnsupportedMediaType>()("UnsupportedMediaType", {
+  /** What the endpoint takes in place of JSON. */
+  media: reported(Schema.Array(Schema.String))
+}) {
   static readonly status = 415
   static get example(): UnsupportedMediaType {
     return new UnsupportedMediaType()
   }
   override get message(): string {
-    return "The body must be sent as application/json in UTF-8, without a content encoding."
+    const others = this.media === undefined ? "" : `, or as ${this.media.join(", ")}`
+    return `The body must be sent as application/json in UTF-8${others}, without a content encoding.`
   }
 }
 

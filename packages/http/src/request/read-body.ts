@@ -35,9 +35,9 @@ export const isJson = ({ headers }: Incoming): boolean =>
 export const readBody = (
   request: Incoming,
   response: Outgoing,
-  { keepRaw, limitBytes }: Pick<Body<unknown>, "limitBytes" | "keepRaw">
+  { file, keepRaw, limitBytes }: Pick<Body<unknown>, "file" | "limitBytes" | "keepRaw">
 ): Effect.Effect<unknown, UnsupportedMediaType | BodyTooLarge | InvalidInput> => {
-  if (!isJson(request)) return Effect.fail(new UnsupportedMediaType())
+  if (!isJson(request)) return Effect.fail(new UnsupportedMediaType(file === undefined ? {} : { media: file.media }))
   const { unreadable } = request
   if (unreadable !== undefined)
     return unreadable instanceof InvalidInput ? Effect.fail(unreadable) : Effect.die(unreadable)

@@ -85,7 +85,9 @@ it("fails a broken document with its code, and refuses what is none", async () =
   assert.strictEqual(empty.error.code, "no_text")
   const [event] = (await send("events?type=extraction.failed")).json.data
   assert.strictEqual(event.data.id, empty.id)
-  assert.strictEqual((await send(EXTRACT, { body: pdf, type: "video/mp4" })).status, 415)
+  const film = await send(EXTRACT, { body: pdf, type: "video/mp4" })
+  assert.strictEqual(film.status, 415)
+  assert.include(film.json.error.message, "application/pdf, ")
   const wrong: ReadonlyArray<readonly [object, string]> = [
     [{}, "content"],
     [{ content: "%%%", media_type: PDF }, "content"],
