@@ -4,6 +4,7 @@ import { Storage } from "@flyball/core/storage"
 import { Effect } from "effect"
 import { breakerActs } from "./breaker-acts.ts"
 import { driftActs } from "./drift-acts.ts"
+import { fleetActs } from "./fleet-acts.ts"
 import { flowActs } from "./flow-acts.ts"
 import { type Act, ask, type Client, unexpected } from "./client.ts"
 import { governedActs } from "./governed-acts.ts"
@@ -323,7 +324,8 @@ export const acts = {
   ...toolActs,
   ...driftActs,
   ...quotaActs,
-  ...monitorActs
+  ...monitorActs,
+  ...fleetActs
 }
 
 /** The name of an act. */

@@ -13,6 +13,7 @@ import { DRIFT_EPOCHS } from "../../../packages/core/src/screens/drift/plan-alar
 import { planRelease } from "../../../packages/core/src/verdicts/breakers/plan-breaker.ts"
 import { storedBreaker } from "../../../packages/core/src/verdicts/breakers/stored-breaker.ts"
 import { Effect, Result } from "effect"
+import { brokenFleet } from "./broken-fleet.ts"
 import { brokenReviews } from "./broken-reviews.ts"
 import { brokenStops } from "./broken-stops.ts"
 import { type BrokenWorld, withCommit, withStorage } from "./broken-world.ts"
@@ -617,5 +618,6 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
       )
   },
   ...brokenStops,
-  ...brokenReviews
+  ...brokenReviews,
+  ...brokenFleet
 ]

@@ -208,6 +208,10 @@ export class Ledger {
   readonly unwatched = new Set<string>()
   /** Calls with inferences, by client and turn; `count`: inferences of a call. */
   readonly inferences = new Map<string, TriedLine & { readonly count: number }>()
+  /** Fences, by client and turn. */
+  readonly fences = new Map<string, TriedLine & { id: string }>()
+  /** By `vehicle time`: the latitudes that somebody sent, and how often that was acknowledged. */
+  readonly positions = new Map<string, { readonly latitudes: Set<number>; acknowledged: number }>()
   /** Checkpoints that clients were given. */
   readonly checkpoints: Array<{ readonly size: number; readonly rootHex: string }> = []
   /** The highest acknowledged seq. */

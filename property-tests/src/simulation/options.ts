@@ -205,6 +205,15 @@ export const watched = (options: SimulationOptions): SimulationOptions => ({
   acts: ["watch", "log", "log", "log", "log", "unwatch"]
 })
 
+/** Three hosts that come and go while vehicles report where they are, and days pass between two calls. */
+export const tracked = (options: SimulationOptions): SimulationOptions => ({
+  ...stopped(options),
+  actsPerClient: 24,
+  leapEveryMs: 15_000,
+  storeStepMs: Math.min(options.storeStepMs, minute),
+  acts: ["fence", "position", "position", "position", "position", "position"]
+})
+
 /** Acts of runs with breakers. Where nobody is governed there, that is begun for it. */
 const breaking = (governed: boolean): ReadonlyArray<ActName> =>
   governed ? breakerActNames : ["govern", "evaluate", ...breakerActNames]

@@ -63,6 +63,12 @@ const ANSWER_MS = 300_000
 const CALM_MS = 30_000
 /** Time in which executions that a killed host had taken up are taken up by another, and end. Unit: milliseconds. */
 const FLOWS_MS = 300_000
+/** Acts whose work goes on behind their answer, in jobs of the platform. */
+const workedOn: ReadonlySet<string> = new Set(["start", "log", "position"])
+/** After so long the hours of positions are over, whatever the store's clock has done. Unit: milliseconds. */
+const HOURS_MS = 4 * 3_600_000
+/** Two rounds of the jobs that end them. Unit: milliseconds. */
+const ROUNDS_MS = 130_000
 /** Far more reviews than any run opens. */
 const MOST_REVIEWS = 10_000
 /** How long a host that could not start waits before it tries again. */
@@ -223,6 +229,10 @@ class Run {
       // What webhooks are owed is recorded in the calm as well.
       if (this.#options.webhooks) yield* Effect.sleep(CALM_MS)
       if (this.#options.acts.includes("start")) yield* Effect.sleep(FLOWS_MS)
+      if (this.#options.acts.includes("position")) {
+        this.#leap(HOURS_MS)
+        yield* Effect.sleep(ROUNDS_MS)
+      }
       const head = yield* Effect.orDie(ports.storage.head)
       yield* Effect.sleep(CALM_MS)
       const held = yield* Effect.orDie(ports.guard.read)
@@ -315,7 +325,7 @@ class Run {
           ports,
           this.#hop(index),
           this.#options.webhooks ? { receivers: this.#receivers } : null,
-          this.#options.acts.some((act) => act === "start" || act === "log") ? this.#agency : null
+          this.#options.acts.some((act) => workedOn.has(act)) ? this.#agency : null
         )
         this.#time.note(`host ${index} life ${life}: ${opened === null ? "killed while it opened" : opened._tag}`)
         if (opened !== null && Exit.isFailure(opened)) {

@@ -12,6 +12,7 @@ import {
   reviewed,
   screened,
   stopped,
+  tracked,
   watched
 } from "./options.ts"
 import { failureText, Totals } from "./report.ts"
@@ -211,6 +212,18 @@ describe("the simulation", () => {
       totals.add(result)
     }
     for (const what of ["watch", "log", "unwatch"]) assert.isAbove(totals.answers.get(what) ?? 0, FLOWS, what)
+    assert.isAbove(totals.restarts, FLOWS)
+    assert.isAbove(totals.faults, FLOWS)
+  })
+
+  it(`finds every position kept, recorded and reported once, in ${FLOWS} seeds`, { timeout: 600_000 }, async () => {
+    const totals = new Totals()
+    for (let seed = FIRST_FLOW; seed < FIRST_FLOW + FLOWS; seed++) {
+      const result = await simulate(seed, { options: tracked })
+      assert.isEmpty(result.problems, failureText(result))
+      totals.add(result)
+    }
+    for (const what of ["fence", "position"]) assert.isAbove(totals.answers.get(what) ?? 0, FLOWS, what)
     assert.isAbove(totals.restarts, FLOWS)
     assert.isAbove(totals.faults, FLOWS)
   })

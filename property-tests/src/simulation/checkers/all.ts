@@ -19,6 +19,7 @@ import { reviewsChecker } from "./reviews.ts"
 import { screensChecker } from "./screens.ts"
 import { standingsChecker } from "./standings.ts"
 import { toolsChecker } from "./tools.ts"
+import { tracksChecker } from "./tracks.ts"
 
 const checkers: { readonly [name: string]: Checker } = {
   chain: chainChecker,
@@ -38,6 +39,7 @@ const checkers: { readonly [name: string]: Checker } = {
   drift: driftChecker,
   quotas: quotasChecker,
   monitors: monitorsChecker,
+  tracks: tracksChecker,
   packs: packsChecker
 }
 
