@@ -1,6 +1,7 @@
 /** The dispatch of a plan as an act of an agent: evaluated over facts of the server, reviewed, witnessed, recorded. */
 import {
   type AgentNotFound,
+  type DecisionIn,
   DispatchDenied,
   DispatchInReview,
   type Evaluation,
@@ -19,7 +20,7 @@ import {
   unitScope,
   type Writer
 } from "@flyball/core"
-import { type ReadFault, Storage } from "@flyball/core/storage"
+import { type ChangeSet, type CommitReceipt, type ReadFault, Storage } from "@flyball/core/storage"
 import { formatInstant } from "@flyball/evidence"
 import { Effect } from "effect"
 import { putPlan, type RoutePlanDocument, storedPlan, type StoredPlan, stopsOf } from "./document.ts"
@@ -87,31 +88,65 @@ export const dispatchPlan = Effect.fnUntraced(function* (
   if (evaluation.outcome !== "allow" && evaluation.outcome !== "allow_with_notice")
     return yield* denied(evaluation.matched_rule)
 
-  yield* beside(witness(stored, { agentId, ref, evaluation: evaluation.id }, writer))
-  return yield* commitWithRetry(
-    storage,
-    Effect.gen(function* () {
-      const now = storedPlan((yield* storage.get(ROUTE_PLANS, id))!)
-      if (now.body.dispatch !== null) return yield* new RoutePlanState({ currentStatus: "dispatched" })
-      const { ms: atMs } = yield* storage.asOf
-      const dispatch = { agentId, evaluationId: evaluation.id, atMs }
-      const after = { ...now, body: { ...now.body, dispatch, review: null } }
-      const record = {
-        agent_id: agentId,
-        evaluation_id: evaluation.id,
-        plan_digest: body.planDigest!,
-        plan_id: id,
-        writer: writer.id
-      }
-      const change = {
-        puts: [putPlan(after)],
-        records: [{ kind: "route_plan.dispatched", agentId, body: record, parts: [] }]
-      }
-      return yield* commitAnswered(storage.commit(change), dispatchOut(after))
+  let answer: RouteDispatch | null = null
+  /** Commits the dispatch with the act that was witnessed: a plan that another agent dispatched has no second act. */
+  const dispatched = Effect.fnUntraced(function* (witnessed: ChangeSet) {
+    const now = storedPlan((yield* storage.get(ROUTE_PLANS, id))!)
+    if (now.body.dispatch !== null) return yield* Effect.die(new DispatchedBefore(now))
+    const { ms: atMs } = yield* storage.asOf
+    const dispatch = { agentId, evaluationId: evaluation.id, atMs }
+    const after = { ...now, body: { ...now.body, dispatch, review: null } }
+    const record = {
+      agent_id: agentId,
+      evaluation_id: evaluation.id,
+      plan_digest: body.planDigest!,
+      plan_id: id,
+      writer: writer.id
+    }
+    const acts = witnessed.records ?? []
+    const change = {
+      ...witnessed,
+      puts: [...(witnessed.puts ?? []), putPlan(after)],
+      records: [...acts, { kind: "route_plan.dispatched", agentId, body: record, parts: [] }]
+    }
+    let receipt: CommitReceipt | null = null
+    const commit = Effect.map(storage.commit(change), (committed) => (receipt = committed))
+    answer = yield* commitAnswered(commit, dispatchOut(after))
+    // Capture answers the decisions alone.
+    return { ...receipt!, records: receipt!.records.slice(0, acts.length) }
+  })
+  const alone = (refusal: unknown) =>
+    Effect.logError("The dispatch of a plan was not witnessed.", refusal).pipe(
+      Effect.andThen(commitWithRetry(storage, dispatched({})))
+    )
+  yield* Capture.use((capture) =>
+    capture.witness(agentId, [actOf(id, ref, evaluation.id)], writer, scope, dispatched)
+  ).pipe(
+    Effect.catchTags({
+      AgentNotFound: alone,
+      CaptureNotMediated: alone,
+      ClientRefReused: alone,
+      DecisionTooLarge: alone,
+      InvalidInput: alone
     }),
-    { collection: ROUTE_PLANS, id }
+    Effect.catchDefect((defect) => {
+      if (!(defect instanceof DispatchedBefore)) return Effect.die(defect)
+      if (defect.stored.body.dispatch!.agentId !== agentId)
+        return Effect.fail(new RoutePlanState({ currentStatus: "dispatched" }))
+      return Effect.sync(() => (answer = dispatchOut(defect.stored)))
+    })
   )
+  return answer!
 })
+
+/** The plan was dispatched before. */
+class DispatchedBefore extends Error {
+  readonly stored: StoredPlan
+  constructor(stored: StoredPlan) {
+    super("dispatched before")
+    this.stored = stored
+  }
+}
 
 const dispatchOut = ({ body, id }: StoredPlan): RouteDispatch => ({
   plan_id: id,
@@ -156,38 +191,14 @@ const evaluate = Effect.fnUntraced(function* (
   )
 })
 
-const notWitnessed = (refusal: unknown) => Effect.logError("The dispatch of a plan was not witnessed.", refusal)
-
-/** Puts the agent's act on record. A second time it is there already. */
-const witness = (
-  { body, id }: StoredPlan,
-  { agentId, evaluation, ref }: Try & { readonly evaluation: string },
-  writer: Writer
-) =>
-  Capture.use((capture) =>
-    capture.witness(
-      agentId,
-      [
-        {
-          client_ref: ref,
-          kind: "tool_call",
-          action: ACTION,
-          evaluation_id: evaluation,
-          run_id: id,
-          status: "ok",
-          mode: "enforced",
-          decided_by: "server"
-        }
-      ],
-      writer,
-      unitScope(body.orgUnit)
-    )
-  ).pipe(
-    Effect.catchTags({
-      AgentNotFound: notWitnessed,
-      CaptureNotMediated: notWitnessed,
-      ClientRefReused: () => Effect.void,
-      DecisionTooLarge: notWitnessed,
-      InvalidInput: notWitnessed
-    })
-  )
+/** What is witnessed of the agent that dispatches. */
+const actOf = (id: string, ref: string, evaluation: string): DecisionIn => ({
+  client_ref: ref,
+  kind: "tool_call",
+  action: ACTION,
+  evaluation_id: evaluation,
+  run_id: id,
+  status: "ok",
+  mode: "enforced",
+  decided_by: "server"
+})
