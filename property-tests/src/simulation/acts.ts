@@ -10,6 +10,7 @@ import { type Act, ask, type Client, unexpected } from "./client.ts"
 import { governedActs } from "./governed-acts.ts"
 import { killActs } from "./kill-acts.ts"
 import { monitorActs } from "./monitor-acts.ts"
+import { planActs } from "./plan-acts.ts"
 import { platformActs } from "./platform-acts.ts"
 import { policyActs } from "./policy-acts.ts"
 import { quotaActs } from "./quota-acts.ts"
@@ -325,7 +326,8 @@ export const acts = {
   ...driftActs,
   ...quotaActs,
   ...monitorActs,
-  ...fleetActs
+  ...fleetActs,
+  ...planActs
 }
 
 /** The name of an act. */

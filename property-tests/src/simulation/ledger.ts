@@ -81,6 +81,12 @@ export interface StandingListLine extends Omit<ReviewsShownLine, "shown"> {
   readonly shown: ReadonlyArray<StandingApproval>
 }
 
+/** What somebody was answered of a plan of routes: its end with its digest, and the evaluation of its dispatch. */
+export interface PlanLine {
+  end: string | null
+  evaluation: string | null
+}
+
 /** The ledger of all clients. */
 export class Ledger {
   /** Acknowledged agents, id by name. */
@@ -208,6 +214,9 @@ export class Ledger {
   readonly unwatched = new Set<string>()
   /** Calls with inferences, by client and turn; `count`: inferences of a call. */
   readonly inferences = new Map<string, TriedLine & { readonly count: number }>()
+  /** Plans of routes that were wanted, by client and turn; those that somebody knows, by id. */
+  readonly plansWanted = new Map<string, TriedLine>()
+  readonly plans = new Map<string, PlanLine>()
   /** Fences, by client and turn. */
   readonly fences = new Map<string, TriedLine & { id: string }>()
   /** By `vehicle time`: the latitudes that somebody sent, and how often that was acknowledged. */

@@ -214,6 +214,26 @@ export const tracked = (options: SimulationOptions): SimulationOptions => ({
   acts: ["fence", "position", "position", "position", "position", "position"]
 })
 
+/** Three hosts that come and go while routes are planned, cancelled and dispatched. */
+export const routed = (options: SimulationOptions): SimulationOptions => ({
+  ...stopped(options),
+  actsPerClient: 20,
+  thinkMs: 4_000,
+  storeStepMs: Math.min(options.storeStepMs, minute),
+  acts: [
+    "appoint",
+    "appoint",
+    "optimize",
+    "optimize",
+    "optimize",
+    "seePlan",
+    "cancelPlan",
+    "dispatch",
+    "dispatch",
+    "dispatch"
+  ]
+})
+
 /** Acts of runs with breakers. Where nobody is governed there, that is begun for it. */
 const breaking = (governed: boolean): ReadonlyArray<ActName> =>
   governed ? breakerActNames : ["govern", "evaluate", ...breakerActNames]

@@ -2,12 +2,12 @@
  * One run of the simulation: hosts that come and go, clients that want to be served, and a calm at the end in which
  * everything must come right.
  */
-import { Breakers, EvidenceCrypto, Reviews, StandingApprovals } from "@flyball/core"
+import { Breakers, EvidenceCrypto, Examiner, Reviews, StandingApprovals } from "@flyball/core"
 import { memoryStorage } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { FaultBoard, faultKinds, type Pick, pickOf, seededSource, SignLog } from "@flyball/testkit"
-import { type Context, Effect, Exit, Scope } from "effect"
+import { Context, Effect, Exit, Scope } from "effect"
 import { acts } from "./acts.ts"
 import { Agency } from "./agency.ts"
 import { checkAll } from "./checkers/all.ts"
@@ -21,6 +21,7 @@ import { leaping, sendingAll, SEND_MS } from "./leaps.ts"
 import { optionsOfSeed, type SimulationOptions } from "./options.ts"
 import { Receivers } from "./receivers.ts"
 import { VirtualTime } from "./virtual-time.ts"
+import { examinerOf } from "./workroom.ts"
 import { contextIn, openPorts } from "./world.ts"
 
 /** Time by which replay accepts that a record's own time is before one that it states. Unit: milliseconds. */
@@ -64,8 +65,11 @@ const CALM_MS = 30_000
 /** Time in which executions that a killed host had taken up are taken up by another, and end. Unit: milliseconds. */
 const FLOWS_MS = 300_000
 /** Acts whose work goes on behind their answer, in jobs of the platform. */
-const workedOn: ReadonlySet<string> = new Set(["start", "log", "position"])
-/** After so long the hours of positions are over, whatever the store's clock has done. Unit: milliseconds. */
+const workedOn: ReadonlySet<string> = new Set(["start", "log", "position", "optimize"])
+/**
+ * After so long hours of positions are over, and plans of hosts that died are given up, whatever the store's clock has
+ * done. Unit: milliseconds.
+ */
 const HOURS_MS = 4 * 3_600_000
 /** Two rounds of the jobs that end them. Unit: milliseconds. */
 const ROUNDS_MS = 130_000
@@ -174,10 +178,16 @@ class Run {
   }
 
   #context(name: string, index?: number): Context.Context<never> {
-    return contextIn(
+    const context = contextIn(
       this.#time,
       `${this.#options.seed} ${name}`,
       this.#time.clock(index === undefined ? undefined : () => this.#skews[index]!)
+    )
+    if (!this.#options.acts.includes("optimize")) return context
+    return Context.add(
+      context,
+      Examiner,
+      examinerOf(this.#pick, () => this.#calm)
     )
   }
 
@@ -229,7 +239,7 @@ class Run {
       // What webhooks are owed is recorded in the calm as well.
       if (this.#options.webhooks) yield* Effect.sleep(CALM_MS)
       if (this.#options.acts.includes("start")) yield* Effect.sleep(FLOWS_MS)
-      if (this.#options.acts.includes("position")) {
+      if (this.#options.acts.some((act) => act === "position" || act === "optimize")) {
         this.#leap(HOURS_MS)
         yield* Effect.sleep(ROUNDS_MS)
       }

@@ -10,6 +10,7 @@ import {
   listed,
   metered,
   reviewed,
+  routed,
   screened,
   stopped,
   tracked,
@@ -224,6 +225,19 @@ describe("the simulation", () => {
       totals.add(result)
     }
     for (const what of ["fence", "position"]) assert.isAbove(totals.answers.get(what) ?? 0, FLOWS, what)
+    assert.isAbove(totals.restarts, FLOWS)
+    assert.isAbove(totals.faults, FLOWS)
+  })
+
+  it(`finds every plan ended once, and dispatched by one act, in ${FLOWS} seeds`, { timeout: 600_000 }, async () => {
+    const totals = new Totals()
+    for (let seed = FIRST_FLOW; seed < FIRST_FLOW + FLOWS; seed++) {
+      const result = await simulate(seed, { options: routed })
+      assert.isEmpty(result.problems, failureText(result))
+      totals.add(result)
+    }
+    for (const what of ["optimize", "see plan", "cancel plan", "dispatch"])
+      assert.isAbove(totals.answers.get(what) ?? 0, FLOWS, what)
     assert.isAbove(totals.restarts, FLOWS)
     assert.isAbove(totals.faults, FLOWS)
   })

@@ -13,6 +13,7 @@ import { killChecker } from "./kill.ts"
 import { monitorsChecker } from "./monitors.ts"
 import { outboxChecker } from "./outbox.ts"
 import { packsChecker } from "./packs.ts"
+import { plansChecker } from "./plans.ts"
 import { quotasChecker } from "./quotas.ts"
 import { replayChecker } from "./replay.ts"
 import { reviewsChecker } from "./reviews.ts"
@@ -40,6 +41,7 @@ const checkers: { readonly [name: string]: Checker } = {
   quotas: quotasChecker,
   monitors: monitorsChecker,
   tracks: tracksChecker,
+  plans: plansChecker,
   packs: packsChecker
 }
 

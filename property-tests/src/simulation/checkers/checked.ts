@@ -63,5 +63,5 @@ export const recordsBy = (
     keyOf
   )
 
-/** Whether a reference is one of the engine of executions, which no client sends. */
-export const isOfEngine = (clientRef: string): boolean => clientRef.startsWith("exe_")
+/** Whether a reference is one of an execution, a plan or an extraction, which no client sends. */
+export const isOfEngine = (clientRef: string): boolean => /^(exe|pln|ext)_/.test(clientRef)

@@ -44,7 +44,10 @@ const evaluatedAgain = Effect.fnUntraced(function* ({ isClockSteady, ports: { st
 /** Once for each reference, and what was acknowledged is what is there. */
 const requested = ({ ledger, records }: Checked): ReadonlyArray<string> => {
   const problems: Array<string> = []
-  const made = recordsBy(records, "evaluation.made", ({ body }) => String(body["client_ref"]))
+  // Two agents may dispatch one plan: then both are evaluated under its name.
+  const made = recordsBy(records, "evaluation.made", ({ body }) =>
+    String(isOfEngine(String(body["client_ref"])) ? [body["client_ref"], body["agent_id"]] : body["client_ref"])
+  )
   for (const [ref, all] of made)
     if (all.length > 1 || !(isOfEngine(ref) || ledger.evaluated.has(ref)))
       problems.push(`${ref} is evaluated ${all.length} times`)
