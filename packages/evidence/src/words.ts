@@ -97,9 +97,11 @@ export const documentWarnings = [
   "xml_differs_from_print",
   "readers_differ",
   "ungrounded",
+  "model_failed",
   "checksum",
   "arithmetic",
-  "partly_read"
+  "partly_read",
+  "text_not_kept"
 ] as const
 
 /** Why a document was not read. Spec: format 1 section 8, `extraction.failed`. */

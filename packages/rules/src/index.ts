@@ -49,11 +49,13 @@ export {
   type ExtractionFailure,
   extractionFailures,
   type FieldEvidence,
+  isKnownField,
   maskedFields,
   type ReadDocument,
   type TextItem
 } from "./documents/document.ts"
 export { maskField } from "./documents/mask.ts"
+export { MAX_SAID, modelQuestion, type ModelSaid } from "./documents/model.ts"
 export {
   documentFacts,
   type DocumentFacts,

@@ -99,7 +99,12 @@ const extract = (agentId: string | null, media = "text/plain", unit = "ops", ret
   Effect.gen(function* () {
     const documents = yield* Documents
     const body = { content: Buffer.from(invoice).toString("base64"), media_type: media }
-    const { id } = yield* documents.extract(unit, body, { documentType: null, waitS: 0, retain }, callerOf(agentId))
+    const { id } = yield* documents.extract(
+      unit,
+      body,
+      { documentType: null, waitS: 0, retain, model: null },
+      callerOf(agentId)
+    )
     yield* documents.work
     return yield* documents.get(unit, id)
   })

@@ -6,7 +6,7 @@ import { pinnedWebhooks } from "@flyball/node"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import OpenAI from "openai"
-import { platform, type Upstream } from "../../../packages/platform/src/index.ts"
+import { platform, type PlatformOptions, type Upstream } from "../../../packages/platform/src/index.ts"
 
 /** Answers one request of the gateway. */
 export type Script = (response: ServerResponse, body: any, request: IncomingMessage) => void
@@ -39,13 +39,18 @@ export const textOf = (one: any): string =>
     ? `data: ${typeof one === "string" ? one : JSON.stringify(one)}\n\n`
     : `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`
 
-/** An envelope that allows `read`, denies `pay`, and asks people about `refund`. */
+/** An envelope that allows `read` and documents, denies `pay`, and asks people about `refund`. */
 const envelope = {
   semantics: "envelope/1",
-  signals: { tool: { type: "enum", values: ["read", "pay", "refund"], source: "caller" } },
-  effects: { read: "write_reversible", pay: "write_reversible", refund: "write_reversible" },
+  signals: { tool: { type: "enum", values: ["read", "documents.extract", "pay", "refund"], source: "caller" } },
+  effects: {
+    read: "write_reversible",
+    "documents.extract": "read",
+    pay: "write_reversible",
+    refund: "write_reversible"
+  },
   rules: [
-    { id: "reads", outcome: "allow", when: [{ signal: "tool", eq: "read" }] },
+    { id: "reads", outcome: "allow", when: [{ signal: "tool", in: ["read", "documents.extract"] }] },
     {
       id: "refunds",
       outcome: "require_review",
@@ -60,7 +65,7 @@ const ann = { writer: `usr_${"0".repeat(25)}1` }
 const ben = { writer: `usr_${"0".repeat(25)}2` }
 
 /** Opens the world. `script` is what the upstream does next. */
-export const openWorld = async () => {
+export const openWorld = async (more: PlatformOptions = {}) => {
   const bodies: Array<string> = []
   const headers: Array<IncomingMessage["headers"]> = []
   const world = { script: json({}) as Script }
@@ -79,7 +84,7 @@ export const openWorld = async () => {
     storage: memoryStorage(),
     log: () => undefined,
     webhooks: pinnedWebhooks({ egressAllow: ["127.0.0.1"], allowHttp: true }),
-    capabilities: [platform({ usdInr: 80, gateway: { upstreams, reviewWaitMs: 5_000 } })]
+    capabilities: [platform({ ...more, usdInr: 80, gateway: { upstreams, reviewWaitMs: 5_000 } })]
   })
   const model = await governor.models.create({
     provider: "acme",
@@ -101,7 +106,7 @@ export const openWorld = async () => {
   const { key } = await governor.platformKeys.mint({ name: "k", org_unit: "ops", plan: "starter", scopes: ["*"] })
   const server = createServer(openHttp(governor).node)
   const url = await listening(server)
-  const more = { "X-Flyball-Agent": agent.id }
+  const named = { "X-Flyball-Agent": agent.id }
   const usage = async (): Promise<number> => {
     const response = await fetch(`${url}/v1/usage`, { headers: { authorization: `Bearer ${key}` } })
     return ((await response.json()) as any).tokens_used
@@ -116,8 +121,8 @@ export const openWorld = async () => {
     headers,
     usage,
     reviewer: ben,
-    openai: new OpenAI({ apiKey: key, baseURL: `${url}/v1/gateway`, defaultHeaders: more, maxRetries: 0 }),
-    anthropic: new Anthropic({ apiKey: key, baseURL: `${url}/v1/gateway`, defaultHeaders: more, maxRetries: 0 }),
+    openai: new OpenAI({ apiKey: key, baseURL: `${url}/v1/gateway`, defaultHeaders: named, maxRetries: 0 }),
+    anthropic: new Anthropic({ apiKey: key, baseURL: `${url}/v1/gateway`, defaultHeaders: named, maxRetries: 0 }),
     /** Decisions of the gateway, oldest first. */
     decisions: async () => (await governor.decisions(agent.id)).toReversed(),
     close: async () => {

@@ -47,7 +47,7 @@ export {
   refusalThere,
   unitsFor
 } from "./access.ts"
-export { BYTES_PER_TOKEN, inputEstimate } from "./platform/gateway.ts"
+export { BYTES_PER_TOKEN, inputEstimate, mostTokens } from "./platform/gateway.ts"
 export {
   type AnyEndpoint,
   type Body,

@@ -1,7 +1,7 @@
 /** Documents and what is extracted from them, as they travel. Spec: document 2 sections 2, 4 and 8; decision 0084. */
 import { documentTypes, documentWarnings, extractionFailures } from "@flyball/evidence/words"
 import { Schema } from "effect"
-import { check, instant, integerParam, leftOut, oneOf, optional, text } from "../foundation/fields.ts"
+import { check, foreignName, instant, integerParam, leftOut, oneOf, optional, text } from "../foundation/fields.ts"
 import { listOf, listQuery, unitQuery } from "./list.ts"
 import { requestBounds } from "./plans.ts"
 
@@ -16,6 +16,13 @@ export const MAX_EXTRACTION_WAIT_S = 10
 
 const documentType = oneOf(documentTypes)
 
+/** The model that reads the document beside the rules, through the gateway. */
+const model = foreignName(200)
+/** Names of fields that a caller wants of a model. */
+const FIELD_NAME = /^[a-z][a-z0-9_]{0,63}$/
+/** Fields that a caller may want of a model. */
+export const MAX_OWN_FIELDS = 50
+
 /** Query of POST /v1/documents/extract. */
 export const ExtractQuery = Schema.Struct({
   ...unitQuery,
@@ -23,7 +30,8 @@ export const ExtractQuery = Schema.Struct({
   /** How long to wait for the fields, 0 to 10 seconds. */
   wait: leftOut(integerParam(0, MAX_EXTRACTION_WAIT_S), 0),
   /** Whether the text of the document is kept, up to 1 MiB, so that anybody can compute the fields again. */
-  retain: Schema.optionalKey(oneOf(["true", "false"]))
+  retain: Schema.optionalKey(oneOf(["true", "false"])),
+  model: Schema.optionalKey(model)
 })
 /** Body of POST /v1/documents/extract where it is JSON: the document as base64, or where it is. */
 export const ExtractIn = Schema.Struct({
@@ -31,7 +39,26 @@ export const ExtractIn = Schema.Struct({
   url: optional(text(1, 2_048)),
   /** Media type of the document. */
   media_type: optional(text(1, 200)),
-  document_type: optional(documentType)
+  document_type: optional(documentType),
+  model: optional(model),
+  /** JSON schema of an object with members of type `string`: what the model reads beside the type's fields. */
+  schema: optional(
+    Schema.Struct({
+      type: oneOf(["object"]),
+      properties: Schema.Record(
+        Schema.String,
+        Schema.Struct({ type: oneOf(["string"]), description: Schema.optionalKey(text(1, 1_000)) })
+      ).check(
+        check<object>(
+          (value) => {
+            const names = Object.keys(value)
+            return names.length <= MAX_OWN_FIELDS && names.every((one) => FIELD_NAME.test(one))
+          },
+          { type: "value_error", msg: `Expected up to ${MAX_OWN_FIELDS} names of the form ${FIELD_NAME.source}` }
+        )
+      )
+    })
+  )
 })
 
 const share = Schema.Number.check(

@@ -37,6 +37,7 @@ const completed = [
     max: 100
   }),
   ofDocument.media,
+  may("model", { type: "object", members: [may("call", id("gwc_")), must("name", foreignName(200))] }),
   must("org_unit_digest", hash),
   may("requested_type", choice(...documentTypes)),
   rules,
@@ -64,7 +65,8 @@ export const extractionKinds: ReadonlyArray<KindRow> = [
     about:
       "Fields were extracted from a document. `document_digest` is SHA-256 over its bytes. `fields` names those from " +
       "500 thousandths, in the order of their names. `facts` are what envelopes read: `total` in minor units of " +
-      "`currency`, and whether an IBAN with right check digits stands in it.",
+      "`currency`, and whether an IBAN with right check digits stands in it; what a model said is none of them. " +
+      "`model`: its name, and `client_ref` of the decision about its call, left out where it did not answer.",
     body: completed,
     parts: [
       part(
@@ -73,7 +75,12 @@ export const extractionKinds: ReadonlyArray<KindRow> = [
         "the text of the document with its places, as its reader gave it; left out where nobody keeps it, or it is " +
           "larger than a part may be"
       ),
-      part("fields", MIB, "`{candidates, fields, warnings}`: the values in full, with what speaks for them")
+      part(
+        "fields",
+        MIB,
+        "`{candidates, fields, said?, warnings}`: the values in full, with what speaks for them; `said`: those of a " +
+          "model, null where it gave none"
+      )
     ]
   },
   {

@@ -29,9 +29,11 @@ const ofExtraction = (scope: Scope, { org_unit }: { readonly org_unit?: string }
 const operations = {
   extract: Effect.fnUntraced(function* ({ body, query }, caller) {
     const unit = yield* oneUnit(caller.scope, query.org_unit)
-    const ofBody = body instanceof ReceivedFile ? null : (body.document_type ?? null)
+    const stated = body instanceof ReceivedFile ? null : body
+    const model = query.model ?? stated?.model ?? null
     const options = {
-      documentType: query.document_type ?? ofBody,
+      documentType: query.document_type ?? stated?.document_type ?? null,
+      model: model === null ? null : { name: model, schema: stated?.schema ?? null },
       waitS: query.wait ?? 0,
       retain: query.retain === "true"
     }
@@ -57,16 +59,16 @@ const operations = {
 /** How often extractions are searched whose process ended. Unit: milliseconds. */
 const ROUND_MS = 60_000
 
-/** Reads documents, one after another, and ends those that another process left. */
+/** Documents that are under way at once: their reader takes one at a time, and a model is waited for. */
+const AT_ONCE = 4
+
+/** Reads documents, and ends those that another process left. */
 const jobs: Layer.Layer<never, never, Documents> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { endOverdue, work } = yield* Documents
     const failed = (what: string) => Effect.catchCause((cause) => Effect.logError(what, cause))
-    yield* work.pipe(
-      failed("An extraction could not be recorded. It fails as interrupted."),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    const reading = work.pipe(failed("An extraction could not be recorded. It fails as interrupted."), Effect.forever)
+    for (let at = 0; at < AT_ONCE; at++) yield* Effect.forkScoped(reading)
     yield* rounds(endOverdue, {
       failed: "Interrupted extractions are not ended; each minute tries again.",
       over: "Interrupted extractions are ended again.",

@@ -16,6 +16,7 @@ import {
   EXTRACTION_SCOPE,
   RULES
 } from "@flyball/rules"
+import type { ModelReading } from "./ask-model.ts"
 import { failureText, putExtraction, type StoredExtraction } from "./document.ts"
 
 /** The end of an extraction. */
@@ -32,14 +33,25 @@ const ofDocument = ({ body, id }: StoredExtraction) => ({
   media_type: body.mediaType
 })
 
+/** What was read, what was found in it, and what the model said that the caller named; null where it named none. */
+export interface Found {
+  readonly found: ExtractedDocument
+  readonly read: ReadDocument
+  readonly model: ModelReading | null
+}
+
 /** Decides what a document leaves that was read. */
 export const planCompleted = (
   { body: before, id, version }: StoredExtraction,
-  { found, read }: { readonly found: ExtractedDocument; readonly read: ReadDocument },
+  { found, model, read }: Found,
   orgUnitDigest: string,
   nowMs: number
 ): End => {
-  const { candidates, confidence, fields, type, warnings } = found
+  const { candidates, confidence, fields, type } = found
+  const text = before.retain ? canonicalBytes(read as never) : null
+  const isKept = text !== null && text.length <= PART_LIMIT_BYTES
+  const warnings: ExtractedDocument["warnings"] =
+    before.retain && !isKept ? [...found.warnings, { code: "text_not_kept" }] : found.warnings
   const facts = documentFacts({ confidence, fields })
   const body = {
     ...before,
@@ -54,13 +66,13 @@ export const planCompleted = (
     dueMs: null
   } as const
   const extraction: StoredExtraction = { id, version, body }
-  const text = before.retain ? canonicalBytes(read as never) : null
   const recorded = {
     ...ofDocument(extraction),
     confidence,
     document_type: type,
     facts,
     fields: fieldNames(fields),
+    ...(model === null ? {} : { model: { name: model.name, ...(model.call === null ? {} : { call: model.call }) } }),
     org_unit_digest: orgUnitDigest,
     ...(before.requestedType === null ? {} : { requested_type: before.requestedType }),
     rules: RULES,
@@ -76,8 +88,16 @@ export const planCompleted = (
           agentId: before.agentId,
           body: recorded as unknown as JsonObject,
           parts: [
-            ...(text === null || text.length > PART_LIMIT_BYTES ? [] : [{ name: "document", bytes: text }]),
-            { name: "fields", bytes: canonicalBytes({ candidates, fields, warnings } as never) }
+            ...(isKept ? [{ name: "document", bytes: text }] : []),
+            {
+              name: "fields",
+              bytes: canonicalBytes({
+                candidates,
+                fields,
+                ...(model === null ? {} : { said: model.said }),
+                warnings
+              } as never)
+            }
           ],
           once: { scope: EXTRACTION_SCOPE, key: id, digest: before.digest }
         }

@@ -10,7 +10,9 @@ import {
   ExtractionDenied,
   ExtractionNotFound,
   ExtractionNotReady,
+  type Forbidden,
   type InvalidInput,
+  type ModuleNotInstalled,
   RateLimitExceeded,
   type RevealedExtraction
 } from "@flyball/contract"
@@ -37,6 +39,7 @@ import { fromUtf8 } from "@flyball/evidence"
 import { type DocumentType, EXTRACT_ACTION, type ExtractedField, EXTRACTION_SCOPE, orgUnitDigest } from "@flyball/rules"
 import { Context, Deferred, Effect, Layer, Option, Queue } from "effect"
 import { callingAgent } from "../calling-agent.ts"
+import { type ModelOptions, readByModel, type ReadByModel } from "./ask-model.ts"
 import {
   type ExtractionDocument,
   extractionOut,
@@ -54,6 +57,8 @@ export interface ExtractOptions {
   readonly documentType: DocumentType | null
   readonly waitS: number
   readonly retain: boolean
+  /** The model that reads beside the rules; null for none. */
+  readonly model: ModelOptions | null
 }
 
 /** Operations on documents of one org unit. Spec: document 2 section 4. */
@@ -66,7 +71,14 @@ export interface DocumentsApi {
     caller: OperationCaller
   ) => Effect.Effect<
     Extraction,
-    AgentNotFound | BodyTooLarge | ExtractionDenied | InvalidInput | RateLimitExceeded | ReadFault
+    | AgentNotFound
+    | BodyTooLarge
+    | ExtractionDenied
+    | Forbidden
+    | InvalidInput
+    | ModuleNotInstalled
+    | RateLimitExceeded
+    | ReadFault
   >
   readonly get: (unit: string, id: string) => Effect.Effect<Extraction, ExtractionNotFound | ReadFault>
   /** Answers the values in full, once a record says who read them. */
@@ -93,6 +105,7 @@ interface Task {
   readonly file: TakenFile
   readonly over: Deferred.Deferred<void>
   readonly requested: DocumentType | null
+  readonly readByModel: ReadByModel
 }
 
 /** Service of documents. Spec: document 2 section 4; decision 0084. */
@@ -127,7 +140,7 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
           agentId: string,
           id: string,
           { bytes, mediaType, sha256 }: TakenFile,
-          { documentType }: ExtractOptions,
+          { documentType, model }: ExtractOptions,
           at: { readonly unit: string; readonly writer: Writer }
         ) {
           const scope = unitScope(at.unit)
@@ -140,7 +153,13 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
                 client_ref: id,
                 action: EXTRACT_ACTION,
                 signals: hasTool ? { tool: EXTRACT_ACTION } : {},
-                args: { bytes, document_digest: `sha256:${sha256}`, document_type: documentType, media_type: mediaType }
+                args: {
+                  bytes,
+                  document_digest: `sha256:${sha256}`,
+                  document_type: documentType,
+                  media_type: mediaType,
+                  model: model?.name ?? null
+                }
               },
               at.writer,
               scope
@@ -203,8 +222,12 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
 
         const extract: DocumentsApi["extract"] = Effect.fnUntraced(function* (unit, body, options, caller) {
           const named = caller.account?.agentId ?? caller.received?.header("x-flyball-agent") ?? null
-          const agentId = named === null ? null : yield* callingAgent(caller)
+          const agentId = named === null && options.model === null ? null : yield* callingAgent(caller)
           const writer = yield* caller.writer
+          const byModel: ReadByModel =
+            options.model === null || agentId === null
+              ? () => Effect.succeed(null)
+              : yield* readByModel(options.model, { agentId, unit, writer }, caller)
           if ((yield* Queue.size(tasks)) >= MAX_WAITING)
             return yield* new RateLimitExceeded({ reason: "documents-waiting", retryAfterS: 5 })
           const id = yield* newId("ext")
@@ -242,7 +265,7 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
             const commit = Effect.asVoid(storage.commit({ puts: [putExtraction(queued)] }))
             const shown = extractionOut(queued)
             yield* commitWithRetry(storage, options.waitS > 0 ? commit : Effect.asVoid(commitAnswered(commit, shown)))
-            yield* Queue.offer(tasks, { id, file, over, requested: document.requestedType })
+            yield* Queue.offer(tasks, { id, file, over, requested: document.requestedType, readByModel: byModel })
             return shown
           })
           const shown = yield* Effect.onError(accepted, () => removeFile(file))
@@ -252,7 +275,7 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
         })
 
         const work = Effect.gen(function* () {
-          const { requested, file, id, over } = yield* Queue.take(tasks)
+          const { file, id, over, readByModel, requested } = yield* Queue.take(tasks)
           yield* Effect.gen(function* () {
             yield* commitWithRetry(
               storage,
@@ -269,16 +292,22 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
               Effect.matchEffect({
                 onFailure: ({ code }) => ended(id, (stored, nowMs) => planFailed(stored, code, nowMs)),
                 onSuccess: (document) =>
-                  Effect.flatMap(examiner.ask("fields", { document, requested }), (found) =>
-                    ended(id, (stored, nowMs) =>
+                  Effect.gen(function* () {
+                    const byRules = yield* examiner.ask("fields", { document, requested })
+                    const model = yield* readByModel(document, byRules.type)
+                    const found =
+                      model === null
+                        ? byRules
+                        : yield* examiner.ask("fields", { document, requested, said: model.said })
+                    yield* ended(id, (stored, nowMs) =>
                       planCompleted(
                         stored,
-                        { found, read: document },
+                        { found, read: document, model },
                         orgUnitDigest(originTag, stored.body.orgUnit),
                         nowMs
                       )
                     )
-                  )
+                  })
               })
             )
           }).pipe(Effect.ensuring(Effect.andThen(removeFile(file), Deferred.succeed(over, undefined))))

@@ -7,11 +7,13 @@ import {
   GatewayHalted,
   type InvalidInput,
   ModelNotServed,
+  type Plan,
+  planQuotas,
   type QuotaExceeded,
   RateLimitExceeded,
   UpstreamFailed
 } from "@flyball/contract"
-import { EVENT_STREAM_MEDIA, inputEstimate, JSON_MEDIA } from "@flyball/contract/http"
+import { EVENT_STREAM_MEDIA, inputEstimate, JSON_MEDIA, mostTokens } from "@flyball/contract/http"
 import {
   Agents,
   type AgentStream,
@@ -23,16 +25,18 @@ import {
   type OperationFault,
   type PassedAnswer,
   Quotas,
+  type QuotaUse,
   type Reviews,
   SecretBox,
-  unitScope
+  unitScope,
+  type Writer
 } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
 import { utf8 } from "@flyball/evidence"
 import { type ModelDocument, MODELS } from "@flyball/rules"
 import { Context, Effect, Exit, Layer, Option } from "effect"
 import { chat } from "./chat.ts"
-import { type Codec, MAX_CALLS, type Reported } from "./codec.ts"
+import { type Any, type Codec, MAX_CALLS, type Reported } from "./codec.ts"
 import { haltFollower, type HaltWatch } from "./halts.ts"
 import { type CallOutcome, ledger, type OpenCall } from "./ledger.ts"
 import { messages } from "./messages.ts"
@@ -68,6 +72,14 @@ export type GatewayRefusal =
   | RateLimitExceeded
   | UpstreamFailed
 
+/** By whom the service itself asks a model: as an agent, in its caller's name and of its caller's quota. */
+export interface Asking {
+  readonly agentId: string
+  readonly writer: Writer
+  /** Null: no plan limits it. */
+  readonly plan: Plan | null
+}
+
 /** Operations of the gateway. */
 export interface GatewayApi {
   /** Passes a request on and its answer back. */
@@ -77,8 +89,20 @@ export interface GatewayApi {
     body: GatewayBody,
     caller: OperationCaller
   ) => Effect.Effect<PassedAnswer, GatewayRefusal | OperationFault>
+  /** Completes a chat for the service itself; answers the text, and the call as its decision names it. */
+  readonly complete: (
+    unit: string,
+    body: { readonly model: string; readonly messages: ReadonlyArray<object>; readonly response_format: object },
+    asking: Asking
+  ) => Effect.Effect<{ readonly call: string; readonly text: string }, GatewayRefusal | OperationFault>
   /** Settles what processes left behind that are gone. For the job. */
   readonly sweep: Effect.Effect<void, unknown>
+}
+
+/** A request to pass on. */
+interface Passing extends Pick<Asking, "agentId" | "writer">, Pick<OperationCaller, "received" | "signal"> {
+  readonly source: Uint8Array
+  readonly use: QuotaUse
 }
 
 const codecs: { readonly [F in GatewayForm]: Codec } = { chat, responses, messages }
@@ -123,19 +147,16 @@ export class Gateway extends Context.Service<Gateway, GatewayApi>()("flyball/pla
         if (problem !== null) yield* Effect.logError(`The gateway cannot be used as it is: ${problem}.`)
 
         /** Settles, whatever the caller does. What cannot be settled now is by the job. */
-        const settled = (call: OpenCall, outcome: CallOutcome): Effect.Effect<void> =>
+        const settled = (call: OpenCall, outcome: CallOutcome): Effect.Effect<boolean> =>
           close(call, outcome).pipe(
-            Effect.catchCause((cause) => Effect.logError(`The call ${call.id} was not settled. It is later.`, cause)),
+            Effect.as(true),
+            Effect.catchCause((cause) =>
+              Effect.as(Effect.logError(`The call ${call.id} was not settled. It is later.`, cause), false)
+            ),
             Effect.uninterruptible
           )
 
-        const admit = Effect.fnUntraced(function* (
-          form: GatewayForm,
-          unit: string,
-          name: string,
-          caller: OperationCaller
-        ) {
-          const agentId = yield* callingAgent(caller)
+        const admit = Effect.fnUntraced(function* (form: GatewayForm, unit: string, name: string, agentId: string) {
           const agent = yield* agents.get(agentId, unitScope(unit))
           if (agent.status !== "active") return yield* new GatewayHalted({ target: "agent", activation: null })
           const upstream = upstreams.find(({ forms, model }) => model === name && forms.includes(form))
@@ -143,7 +164,7 @@ export class Gateway extends Context.Service<Gateway, GatewayApi>()("flyball/pla
           const model = upstream.modelId === null ? null : yield* storage.get(MODELS, upstream.modelId)
           if ((model?.body as ModelDocument | undefined)?.status === "retired")
             return yield* new ModelNotServed({ model: name })
-          return { agentId, upstream }
+          return upstream
         })
 
         const send = Effect.fnUntraced(function* (
@@ -204,16 +225,15 @@ export class Gateway extends Context.Service<Gateway, GatewayApi>()("flyball/pla
             readonly judged: JudgedFor
             readonly upstream: Upstream
             readonly isStream: boolean
-            readonly source: Uint8Array
             readonly halts: HaltWatch
-            readonly caller: OperationCaller
+            readonly by: Passing
           },
           /** What is known of the call so far, for its settlement where it fails or nobody waits any more. */
           known: { outcome: CallOutcome; isHandedOn: boolean }
         ) {
-          const { caller, halts, isStream, judged, source, upstream } = of
-          const { body, isOwnUsage } = codec.request(source)
-          const answer = yield* send(codec, upstream, body, caller.received)
+          const { by, halts, isStream, judged, upstream } = of
+          const { body, isOwnUsage } = codec.request(by.source)
+          const answer = yield* send(codec, upstream, body, by.received)
           const status = answer.statusCode
           known.outcome = { ...known.outcome, upstreamStatus: status }
           const abort = Effect.sync(answer.abort)
@@ -239,10 +259,10 @@ export class Gateway extends Context.Service<Gateway, GatewayApi>()("flyball/pla
               isOwnUsage,
               upstream: answer,
               halts,
-              signal: AbortSignal.any([caller.signal, closing.signal]),
+              signal: AbortSignal.any([by.signal, closing.signal]),
               judge: (call, at, signal) => Effect.runPromiseWith(judging)(judgeCall(judged, call, at), { signal }),
               settle: (outcome) => {
-                const done = Effect.runPromise(settled(judged.call, outcome))
+                const done = Effect.runPromise(Effect.asVoid(settled(judged.call, outcome)))
                 settling.add(done)
                 return done.finally(() => settling.delete(done))
               }
@@ -256,49 +276,79 @@ export class Gateway extends Context.Service<Gateway, GatewayApi>()("flyball/pla
           return { status: 200, media: JSON_MEDIA, headers, body: bytes } satisfies PassedAnswer
         })
 
-        const pass: GatewayApi["pass"] = Effect.fnUntraced(function* (form, unit, body, caller) {
+        /** Runs a request; answers what its upstream did, and its call, null where it is not settled yet. */
+        const run = Effect.fnUntraced(function* (form: GatewayForm, unit: string, body: GatewayBody, by: Passing) {
           const codec = codecs[form]
-          const writer = yield* caller.writer
-          const { agentId, upstream } = yield* admit(form, unit, body.model, caller)
-          const source = caller.received?.body ?? utf8(JSON.stringify(body))
+          const { agentId, writer } = by
+          const upstream = yield* admit(form, unit, body.model, agentId)
           const halts = yield* watch([
             { type: "agent", id: agentId },
             { type: "model", id: upstream.modelId ?? upstream.model }
           ])
-          const known = { outcome: { ...failedOutcome }, isHandedOn: false }
+          const known = { outcome: { ...failedOutcome }, isHandedOn: false, isSettled: false }
           const facts = {
             agentId,
             caller: writer.id,
             form,
             model: upstream.model,
             modelId: upstream.modelId,
-            inputEstimate: inputEstimate(source.length)
+            inputEstimate: inputEstimate(by.source.length)
           }
           const halted = (): Effect.Effect<void, GatewayHalted> => {
             const halt = halts.halt()
             return halt === null ? Effect.void : Effect.fail(new GatewayHalted({ ...halt }))
           }
-          const use = caller.account?.use ?? { unit, resource: "tokens", amount: facts.inputEstimate, limit: null }
           return yield* Effect.uninterruptibleMask((restore) =>
             Effect.gen(function* () {
               yield* halted()
-              const call = yield* open(use, facts)
+              const call = yield* open(by.use, facts)
               const judged = { call, writer, scope: unitScope(unit), reviewWaitMs }
               const isStream = body.stream === true
-              const run = passing(codec, { judged, upstream, isStream, source, halts, caller }, known)
+              const passed = passing(codec, { judged, upstream, isStream, halts, by }, known)
               const stop = Effect.callback<never, GatewayHalted>((resume) => {
                 const fail = (): void => resume(halted() as Effect.Effect<never, GatewayHalted>)
                 if (halts.halt() !== null) return fail()
                 halts.onHalt(fail)
               })
-              return yield* Effect.onExit(restore(Effect.raceFirst(run, stop)), (exit) =>
-                known.isHandedOn ? Effect.void : settled(call, endOf(known.outcome, exit))
+              const answer = yield* Effect.onExit(restore(Effect.raceFirst(passed, stop)), (exit) =>
+                known.isHandedOn
+                  ? Effect.void
+                  : Effect.map(settled(call, endOf(known.outcome, exit)), (isSettled) => {
+                      known.isSettled = isSettled
+                    })
               )
+              return { answer, call: known.isSettled ? call.id : null }
             })
           ).pipe(Effect.onExit(() => Effect.sync(() => known.isHandedOn || halts.close())))
         })
 
-        return Gateway.of({ pass, sweep })
+        const pass: GatewayApi["pass"] = Effect.fnUntraced(function* (form, unit, body, caller) {
+          const writer = yield* caller.writer
+          const agentId = yield* callingAgent(caller)
+          const source = caller.received?.body ?? utf8(JSON.stringify(body))
+          const amount = inputEstimate(source.length)
+          const use = caller.account?.use ?? { unit, resource: "tokens", amount, limit: null }
+          const { received, signal } = caller
+          return (yield* run(form, unit, body, { agentId, writer, source, use, received, signal })).answer
+        })
+
+        const complete: GatewayApi["complete"] = Effect.fnUntraced(function* (unit, body, { agentId, plan, writer }) {
+          const source = utf8(JSON.stringify(body))
+          const { limit, soft } = plan === null ? { limit: null, soft: false } : planQuotas[plan].tokens
+          const amount = mostTokens({}, source.length)
+          const use = { unit, resource: "tokens", amount, limit: soft ? null : limit }
+          const by = { agentId, writer, source, use, received: null, signal: closing.signal }
+          const { answer, call } = yield* run("chat", unit, body, by)
+          const text: unknown =
+            answer.status === 200 && answer.body instanceof Uint8Array
+              ? (parsed(answer.body) as Any)?.choices?.[0]?.message?.content
+              : null
+          return call === null || typeof text !== "string"
+            ? yield* new UpstreamFailed({ why: "it answered no text, or its call is not on record" })
+            : { call, text }
+        })
+
+        return Gateway.of({ pass, complete, sweep })
       })
       // One of its own, over the store of products: what it commits reaches breakers as well.
     ).pipe(Layer.provide(Layer.fresh(Quotas.layer)))

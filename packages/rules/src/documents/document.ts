@@ -77,7 +77,24 @@ export interface ExtractedDocument {
   readonly warnings: ReadonlyArray<DocumentWarning>
 }
 
+const invoice = ["invoice_number", "date", "total", "currency", "vendor", "due_date", "net", "tax", "vat_id", "iban"]
+/** Fields of each type. Those of a contract only a model finds. */
+export const fieldsOf: { readonly [type in DocumentType]: ReadonlyArray<string> } = {
+  invoice,
+  credit_note: invoice,
+  receipt: ["company", "date", "total", "currency"],
+  bank_statement: ["iban", "opening_balance", "closing_balance", "period_from", "period_to"],
+  identity_document: ["id_number", "surname", "date_of_birth", "expiry_date", "given_names", "nationality"],
+  contract: ["first_party", "second_party", "effective_date", "end_date", "governing_law", "notice_period"],
+  unknown: []
+}
+
+const known: ReadonlySet<string> = new Set(Object.values(fieldsOf).flat())
+/** True for a field of a type; false for one that a caller named. */
+export const isKnownField = (name: string): boolean => known.has(name)
+
 /**
- * Fields of which records, events and lists show the last four characters alone.
+ * Fields of which records, events and lists show the last four characters alone, as they do of fields that a caller
+ * named: nobody knows what those are.
  */
 export const maskedFields = ["iban", "card_number", "vat_id", "tax_id", "id_number", "account_number", "mrz"] as const

@@ -8,7 +8,8 @@ import { confidenceOf } from "./confidence.ts"
 import { type Guess, guessOf, type Guesses } from "./guess.ts"
 import type { DocumentType, DocumentWarning, ExtractedDocument, ExtractedField, ReadDocument } from "./document.ts"
 import { readInvoiceXml } from "./invoice-xml.ts"
-import { isCut, type Line, linesOf, type Segment } from "./layout.ts"
+import { isCut, type Line, linesOf, type Segment, textOf } from "./layout.ts"
+import { addModel, type ModelSaid } from "./model.ts"
 import { amountsIn, currenciesIn, datesIn, hundredthsOf, isAmerican } from "./values.ts"
 import { mrzGuesses } from "./mrz.ts"
 import { statementGuesses } from "./statement.ts"
@@ -21,7 +22,7 @@ export const requiredFields: { readonly [type in DocumentType]: ReadonlyArray<st
   receipt: ["company", "date", "total"],
   bank_statement: ["iban", "opening_balance", "closing_balance"],
   identity_document: ["id_number", "surname", "date_of_birth", "expiry_date"],
-  contract: [],
+  contract: ["first_party", "second_party", "effective_date"],
   unknown: []
 }
 
@@ -49,8 +50,15 @@ const typeOf = (lines: ReadonlyArray<Line>): DocumentType => {
   return /invoice|rechnung|facture|factuur|fatura|\bbill\b/i.test(text) ? "invoice" : "unknown"
 }
 
-/** Extracts the fields of a document. `requested`: its type, where the caller knows it. */
-export const extractFields = (document: ReadDocument, requested: DocumentType | null): ExtractedDocument => {
+/**
+ * Extracts the fields of a document. `requested`: its type, where the caller knows it. `said`: what a model said of it;
+ * null where it said nothing of use; left out where none read it.
+ */
+export const extractFields = (
+  document: ReadDocument,
+  requested: DocumentType | null,
+  said?: ModelSaid | null
+): ExtractedDocument => {
   const lines = linesOf(document)
   const xml = document.xml.map(({ text }) => readInvoiceXml(text)).find((invoice) => invoice !== null) ?? null
   const type = requested ?? xml?.type ?? typeOf(lines)
@@ -71,6 +79,8 @@ export const extractFields = (document: ReadDocument, requested: DocumentType | 
       stated[name] = { value, confidence: differs ? LEAST_CONFIDENCE : XML_CONFIDENCE, evidence }
     }
   }
+  if (said === null) warnings.push({ code: "model_failed" })
+  else if (said !== undefined) warnings.push(...addModel(lines, type, stated, said))
   const all = Object.entries(stated)
   const fields = Object.fromEntries(all.filter(([, { confidence }]) => confidence >= LEAST_CONFIDENCE))
   const candidates = Object.fromEntries(all.filter(([, { confidence }]) => confidence < LEAST_CONFIDENCE))
@@ -119,9 +129,6 @@ export const guessesOf = (lines: ReadonlyArray<Line>, type: DocumentType): Guess
   if (type === "bank_statement") return { ...statementGuesses(page), ...present({ iban: numberGuess(lines, "iban") }) }
   return invoiceGuesses(page, type === "credit_note")
 }
-
-const textOf = (lines: ReadonlyArray<Line>): string =>
-  lines.map((line) => line.map((segment) => segment.text).join("  ")).join("\n")
 
 const present = (guesses: { readonly [field: string]: Guess | null }): Guesses =>
   Object.fromEntries(Object.entries(guesses).flatMap(([name, guess]) => (guess === null ? [] : [[name, guess]])))

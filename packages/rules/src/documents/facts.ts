@@ -2,6 +2,7 @@
 import type { ExtractionCompletedBody } from "@flyball/evidence"
 import { type DocumentWarning, type ExtractedDocument, type ExtractedField } from "./document.ts"
 import { maskField } from "./mask.ts"
+import { MODEL_RULE } from "./model.ts"
 
 /** Facts of a document that evaluations use. */
 export type DocumentFacts = ExtractionCompletedBody["facts"]
@@ -24,12 +25,16 @@ export const maskWarnings = (warnings: ReadonlyArray<DocumentWarning>): Readonly
 
 const AMOUNT = /^-?\d+(?:\.\d+)?$/
 
-/** The facts of a document: only what is a field, never a candidate. */
+/**
+ * The facts of a document: only what is a field, never a candidate, and what rules found, never what a model said,
+ * which nobody can compute again.
+ */
 export const documentFacts = ({
   confidence,
   fields
 }: Pick<ExtractedDocument, "confidence" | "fields">): DocumentFacts => {
-  const { currency, iban, total } = fields
+  const ofRules = Object.entries(fields).filter(([, { evidence }]) => evidence.rule !== MODEL_RULE)
+  const { currency, iban, total } = Object.fromEntries(ofRules) as Fields
   // An amount has the digits of its currency, so that it is in minor units without its point.
   const minor = total === undefined || !AMOUNT.test(total.value) ? null : Number(total.value.replace(".", ""))
   return {

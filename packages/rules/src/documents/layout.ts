@@ -73,3 +73,7 @@ const segmentsOf = (items: Array<TextItem>, page: number, line: number): Line =>
   }
   return segments.map((segment) => ({ ...segment, text: segment.text.replace(/\s+/g, " ").trim() }))
 }
+
+/** Lines as text, from the top. */
+export const textOf = (lines: ReadonlyArray<Line>): string =>
+  lines.map((line) => line.map((segment) => segment.text).join("  ")).join("\n")

@@ -1,9 +1,9 @@
 /** Masks numbers that name a person or an account: records, events and lists show their last four characters. */
-import { maskedFields } from "./document.ts"
+import { isKnownField, maskedFields } from "./document.ts"
 
 /** The value as others see it. */
 export const maskField = (name: string, value: string): string => {
-  if (!(maskedFields as ReadonlyArray<string>).includes(name)) return value
+  if (isKnownField(name) && !(maskedFields as ReadonlyArray<string>).includes(name)) return value
   const shown = value.length > 4 ? 4 : 0
   return "•".repeat(value.length - shown) + value.slice(value.length - shown)
 }

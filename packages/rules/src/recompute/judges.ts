@@ -83,7 +83,7 @@ export const judgesOf = (
   }: RecomputeOptions
 ): ReadonlyArray<RecordJudge> => {
   const originTag = origin === undefined ? null : sha256(utf8(origin)).slice(0, 4)
-  const extractions = new ExtractionJudge((agentId, digest) => state.isOfUnit(agentId, digest))
+  const extractions = new ExtractionJudge((agentId, digest) => state.isOfUnit(agentId, digest), fromGenesis)
   const evaluations = new EvaluationJudge(state, extractions, fromGenesis, longestWindowMs)
   const { bindings } = evaluations
   const reviews = new ReviewJudge(state, fromGenesis)

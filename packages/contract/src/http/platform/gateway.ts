@@ -21,6 +21,11 @@ interface Bounded {
 /** Tokens that a request takes, by its bytes: what counts until the upstream says it. */
 export const inputEstimate = (bytes: number): number => Math.min(MOST_INPUT, Math.ceil(bytes / BYTES_PER_TOKEN))
 
+/** Tokens that a request may take at its most. */
+export const mostTokens = (body: Bounded, bytes: number): number =>
+  inputEstimate(bytes) +
+  (body.max_completion_tokens ?? body.max_tokens ?? body.max_output_tokens ?? MOST_TOKENS) * (body.n ?? 1)
+
 const row = {
   method: "POST",
   access: platformAccess("gateway:write"),
@@ -43,9 +48,7 @@ const platform = {
   quota: {
     resource: "tokens",
     byOperation: true,
-    most: (body: Bounded, bytes: number) =>
-      inputEstimate(bytes) +
-      (body.max_completion_tokens ?? body.max_tokens ?? body.max_output_tokens ?? MOST_TOKENS) * (body.n ?? 1)
+    most: mostTokens
   }
 } as const
 const large = { limitBytes: BATCH_LIMIT_BYTES }

@@ -12,10 +12,11 @@ import {
 import type { DocumentType, ExtractedDocument, ReadDocument } from "../../documents/document.ts"
 import { extractFields } from "../../documents/extract.ts"
 import { documentFacts, type DocumentFacts } from "../../documents/facts.ts"
+import { MODEL_RULE, type ModelSaid } from "../../documents/model.ts"
 import { partMembers } from "../../records/part-json.ts"
 import type { Json, PartContent, ReplayRecord } from "../../records/record.ts"
 import { RULES } from "../../records/rules-version.ts"
-import { DOCUMENTS_WRITER } from "../../records/writers-of-kinds.ts"
+import { DOCUMENTS_WRITER, GATEWAY_WRITER } from "../../records/writers-of-kinds.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
 
 /** Scope of the idempotency keys of completed extractions: their ids. */
@@ -52,10 +53,14 @@ export class ExtractionJudge {
   readonly #outcomes = new Map<string, { readonly outcome: string; readonly args: PartContent | undefined }>()
   /** Decisions until their extraction, which comes next. */
   readonly #witnessed = new Map<string, Witnessed>()
+  /** The latest calls of models, by the name of their decision: an extraction names one that just ended. */
+  readonly #calls = new Map<string, DecisionBody>()
   readonly #isOfUnit: (agentId: string, digest: string) => boolean | null
+  readonly #fromGenesis: boolean
 
-  constructor(isOfUnit: (agentId: string, digest: string) => boolean | null) {
+  constructor(isOfUnit: (agentId: string, digest: string) => boolean | null, fromGenesis: boolean) {
     this.#isOfUnit = isOfUnit
+    this.#fromGenesis = fromGenesis
   }
 
   /** The extraction of an id; undefined where no record shown is of it. */
@@ -76,6 +81,7 @@ export class ExtractionJudge {
         })
         return null
       case "decision.witnessed":
+        if (body["writer"] === GATEWAY_WRITER) this.#call(body as unknown as DecisionBody)
         return body["writer"] === DOCUMENTS_WRITER ? this.#decision(body as unknown as DecisionBody) : null
       case "extraction.completed": {
         const completed = body as unknown as ExtractionCompletedBody
@@ -84,7 +90,7 @@ export class ExtractionJudge {
           orgUnitDigest: completed.org_unit_digest,
           facts: completed.facts
         })
-        return this.#unlike(completed, "ok") ?? judgeCompleted(record, completed)
+        return this.#unlike(completed, "ok") ?? this.#called(completed) ?? judgeCompleted(record, completed)
       }
       case "extraction.failed": {
         const failed = body as unknown as ExtractionFailedBody
@@ -119,6 +125,25 @@ export class ExtractionJudge {
       : wrong("Its agent was evaluated for another document.")
   }
 
+  #call(body: DecisionBody): void {
+    if (body.kind !== "model_call") return
+    this.#calls.set(body.client_ref, body)
+    if (this.#calls.size > MAX_OUTCOMES) this.#calls.delete(this.#calls.keys().next().value!)
+  }
+
+  /** What the call of its model contradicts. */
+  #called({ agent_id: agentId, model }: ExtractionCompletedBody): Problem | null {
+    if (model?.call === undefined) return null
+    const call = this.#calls.get(model.call)
+    if (call === undefined)
+      return this.#fromGenesis
+        ? problem("reference_mismatch", `No decision before it is the call ${model.call}.`)
+        : null
+    return call.agent_id === agentId && call.action === model.name && call.status === "ok"
+      ? null
+      : wrong(`The call ${model.call} is another one: of ${call.action}, for ${call.agent_id}, ${call.status}.`)
+  }
+
   #decision(body: DecisionBody): Problem | null {
     const { action, agent_id: agentId, capture, client_ref: id, evaluation_id: evaluationId, kind, status } = body
     if (capture !== "mediated" || kind !== "tool_call" || action !== EXTRACT_ACTION)
@@ -139,21 +164,30 @@ const judgeCompleted = (record: ReplayRecord, body: ExtractionCompletedBody): Pr
   const part = record.parts.get("fields")
   const document = record.parts.get("document")
   const fields = part?.state === "present" ? partMembers(part) : null
+  let said: ModelSaid | null | undefined
   if (fields?.state === "known") {
     const found = misstated(fields.members as unknown as Said, body)
     if (found !== null) return found
+    said = fields.members["said"] as ModelSaid | null | undefined
+    if ((said !== undefined) !== (body.model !== undefined) || (said != null && body.model?.call === undefined))
+      return wrong("What its model said is without a model, or without its call.")
   } else if (part?.state === "present") return wrong("The part fields is no object.")
   if (document?.state !== "present")
     return problem("withheld", "The text of the document is not shown: nobody can extract its fields again.")
   const read = partMembers(document)
   if (read.state !== "known") return wrong("The part document is no document.")
-  const extracted = extractedAgain(read.members, body.requested_type ?? null)
+  if (body.model !== undefined && part?.state !== "present")
+    return problem("withheld", "What its model said is not shown.")
+  const extracted = extractedAgain(read.members, body.requested_type ?? null, said)
   if (extracted === null) return wrong("The part document is no document.")
   if (extracted.type !== body.document_type || extracted.confidence !== body.confidence)
     return wrong(`The document is ${extracted.type} at ${extracted.confidence}; the record says otherwise.`)
   const { candidates, fields: again, warnings } = extracted
   if (part?.state === "present")
-    return equalBytes(canonicalBytes({ candidates, fields: again, warnings }), part.bytes)
+    return equalBytes(
+      canonicalBytes({ candidates, fields: again, ...(said === undefined ? {} : { said }), warnings }),
+      part.bytes
+    )
       ? null
       : wrong("The document gives other fields.")
   return misstated({ fields: again }, body)
@@ -168,6 +202,8 @@ const misstated = ({ fields }: Said, body: ExtractionCompletedBody): Problem | n
   try {
     if (!isSame(fieldNames(fields) as never, body.fields as never))
       return wrong("The fields have other names or confidences.")
+    if (body.model === undefined && Object.values(fields).some(({ evidence }) => evidence.rule === MODEL_RULE))
+      return wrong("A field is of a model, and the record names none.")
     const facts = documentFacts({ confidence: body.confidence, fields })
     return isSame(facts as never, body.facts as never)
       ? null
@@ -184,9 +220,13 @@ export const fieldNames = (fields: ExtractedDocument["fields"]): ExtractionCompl
     .map((name) => ({ confidence: fields[name]!.confidence, name }))
 
 /** A part of another shape than a document's gives null. */
-const extractedAgain = (read: { readonly [name: string]: Json }, requested: DocumentType | null) => {
+const extractedAgain = (
+  read: { readonly [name: string]: Json },
+  requested: DocumentType | null,
+  said: ModelSaid | null | undefined
+) => {
   try {
-    return extractFields(read as unknown as ReadDocument, requested)
+    return extractFields(read as unknown as ReadDocument, requested, said)
   } catch {
     return null
   }

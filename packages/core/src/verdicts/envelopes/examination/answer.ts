@@ -45,7 +45,7 @@ const answering: { readonly [K in Kind]: (about: Questions[K], limits: Limits) =
     })
     return { ...found, fault: checkPlan(problem, matrix, found.plan) }
   }),
-  fields: oneSlice<"fields">(({ requested, document }) => extractFields(document, requested)),
+  fields: oneSlice<"fields">(({ requested, document, said }) => extractFields(document, requested, said)),
   lint: oneSlice<"lint">(({ acknowledged, history, json, surroundings }, limits) =>
     lintRead(fit(json, surroundings), surroundings, historyOf(history), acknowledged, limits)
   ),

@@ -12,6 +12,7 @@ import type {
   DriftDecision,
   ExtractedDocument,
   JsonMap,
+  ModelSaid,
   ReadDocument,
   Solved
 } from "@flyball/rules"
@@ -77,7 +78,11 @@ export interface Questions {
   /** Routes of vehicles. */
   readonly routes: RoutesQuestion
   /** Fields of a document that was read. A page can be made so that its rules take half a second. */
-  readonly fields: { readonly document: ReadDocument; readonly requested: DocumentType | null }
+  readonly fields: {
+    readonly document: ReadDocument
+    readonly requested: DocumentType | null
+    readonly said?: ModelSaid | null
+  }
   readonly lint: About & { readonly acknowledged: ReadonlyArray<string> }
   readonly diff: About & { readonly before: Before }
   readonly backtest: About & { readonly meters: BacktestOut["meters"] }
