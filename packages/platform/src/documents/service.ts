@@ -271,7 +271,7 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
           const shown = yield* Effect.onError(accepted, () => removeFile(file))
           if (options.waitS === 0) return shown
           yield* Effect.timeoutOption(Deferred.await(over), options.waitS * 1_000)
-          return yield* Effect.map(Effect.orDie(read(unit, id)), (stored) => extractionOut(stored))
+          return extractionOut(yield* Effect.catchTag(read(unit, id), "ExtractionNotFound", Effect.die))
         })
 
         const work = Effect.gen(function* () {
