@@ -3,6 +3,7 @@ import { Agents, Capture, Checkpointer, Erasure, IngestKeys, Packs, Principals, 
 import { Storage } from "@flyball/core/storage"
 import { Effect } from "effect"
 import { breakerActs } from "./breaker-acts.ts"
+import { documentActs } from "./document-acts.ts"
 import { driftActs } from "./drift-acts.ts"
 import { fleetActs } from "./fleet-acts.ts"
 import { flowActs } from "./flow-acts.ts"
@@ -327,7 +328,8 @@ export const acts = {
   ...quotaActs,
   ...monitorActs,
   ...fleetActs,
-  ...planActs
+  ...planActs,
+  ...documentActs
 }
 
 /** The name of an act. */

@@ -1,8 +1,9 @@
 /** The agents that steps of workflows call, as the world has them: some answers are lost, and some are refusals. */
-import type { AgentCall, AgentCalled, EgressApi } from "@flyball/core"
+import type { AgentCall, AgentCalled, Capability, EgressApi } from "@flyball/core"
 import type { StorageApi } from "@flyball/core/storage"
 import type { Pick } from "@flyball/testkit"
 import { Effect } from "effect"
+import { platform, type PlatformOptions } from "../../../packages/platform/src/index.ts"
 
 /** A request on its way to an agent. */
 export interface SentRequest {
@@ -17,10 +18,13 @@ export class Agency {
   readonly sent: Array<SentRequest> = []
   /** How often something was done, by key. */
   readonly done = new Map<string, number>()
+  /** Products of the hosts. */
+  readonly products: ReadonlyArray<Capability>
   readonly #pick: Pick
   readonly #calm: () => boolean
 
-  constructor(pick: Pick, calm: () => boolean) {
+  constructor(pick: Pick, calm: () => boolean, options: PlatformOptions = {}) {
+    this.products = [platform(options)]
     this.#pick = pick
     this.#calm = calm
   }

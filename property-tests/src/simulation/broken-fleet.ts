@@ -1,10 +1,16 @@
 /** Worlds of fleets and documents that are broken on purpose. */
-import { ROUTE_PLANS } from "@flyball/core"
+import { EXTRACTIONS, ROUTE_PLANS } from "@flyball/core"
 import type { DocumentPut } from "@flyball/core/storage"
 import { Effect } from "effect"
 import { TRACKS, VEHICLES } from "../../../packages/platform/src/tracking/document.ts"
 import { type BrokenWorld, withCommit, withStorage } from "./broken-world.ts"
-import { routed, tracked } from "./options.ts"
+import { extracted, routed, tracked } from "./options.ts"
+
+/** Its search for what nobody ends finds nothing. */
+const forgetful = withStorage(({ commit }) => ({
+  commit: ({ puts = [], ...change }) =>
+    commit({ ...change, puts: puts.map(({ keys, ...put }) => ({ ...put, keys: withoutDue(put, keys) })) })
+}))
 
 /** Each for a checker. */
 export const brokenFleet: ReadonlyArray<BrokenWorld> = [
@@ -45,11 +51,34 @@ export const brokenFleet: ReadonlyArray<BrokenWorld> = [
     foundBy: "plans",
     says: /is still (queued|processing)/,
     options: routed,
+    ports: () => forgetful
+  },
+  {
+    what: "a store that forgets which documents are due",
+    foundBy: "extractions",
+    says: /is still (queued|processing)/,
+    options: extracted,
+    ports: () => forgetful
+  },
+  {
+    what: "a store that gives back twice what a host lost",
+    foundBy: "extractions",
+    says: /units were given back/,
+    options: extracted,
     ports: () =>
-      withStorage(({ commit }) => ({
-        commit: ({ puts = [], ...change }) =>
-          commit({ ...change, puts: puts.map(({ keys, ...put }) => ({ ...put, keys: withoutDue(put, keys) })) })
-      }))
+      withCommit("extraction.failed", (storage, { counts = [], ...change }) =>
+        storage.commit({ ...change, counts: counts.map(({ add, name }) => ({ add: 2 * add, name })) })
+      )
+  },
+  {
+    what: "a store that keeps no record of an extraction that failed",
+    foundBy: "extractions",
+    says: /is failed, and has no end on record/,
+    options: extracted,
+    ports: () =>
+      withCommit("extraction.failed", (storage, { records = [], ...change }) =>
+        storage.commit({ ...change, records: records.filter(({ kind }) => kind !== "extraction.failed") })
+      )
   },
   {
     what: "a store that keeps other routes than it is given",
@@ -81,9 +110,11 @@ export const brokenFleet: ReadonlyArray<BrokenWorld> = [
   }
 ]
 
+const ended: ReadonlySet<string> = new Set([EXTRACTIONS, ROUTE_PLANS])
+
 /** The keys of a document, without the one that its end is found by. */
 const withoutDue = ({ collection }: DocumentPut, keys: DocumentPut["keys"] = {}) =>
-  Object.fromEntries(Object.entries(keys).filter(([name]) => collection !== ROUTE_PLANS || name !== "due"))
+  Object.fromEntries(Object.entries(keys).filter(([name]) => !ended.has(collection) || name !== "due"))
 
 /** The bytes of a plan that states another cost. */
 const costlier = (bytes: Uint8Array): Uint8Array => {

@@ -20,7 +20,6 @@ import {
 } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
-import { platform } from "../../../packages/platform/src/index.ts"
 import type { Ended } from "./client.ts"
 import type { Agency } from "./agency.ts"
 import { hopping, type Hop, type Ports, wayOf } from "./hop.ts"
@@ -38,9 +37,6 @@ export interface Sending {
   readonly engine?: DeliveryEngineOptions
   readonly settings?: Partial<WebhookSettingsApi>
 }
-
-/** Products of hosts that run workflows. */
-const products = [platform()]
 
 /** One life of a host. */
 export class Host {
@@ -63,7 +59,7 @@ export class Host {
 
   /**
    * Opens the governor over ports that this life reaches by `hop`. Null when it was killed before. With `sending` it
-   * has a server's jobs and sends webhooks; with an `agency` it runs workflows whose agents are there.
+   * has a server's jobs and sends webhooks; with an `agency` it has the platform's products, and their jobs.
    */
   open(
     ports: Ports,
@@ -73,7 +69,7 @@ export class Host {
   ): Effect.Effect<Ended<void, StartError>> {
     const alive = (): boolean => this.#alive
     const { guard, signer, storage } = hopping(ports, hop, alive)
-    const capabilities = agency === null ? [] : products
+    const capabilities = agency?.products ?? []
     const governor = governorLayer({ origin: ORIGIN, capabilities })
     const working =
       sending === null

@@ -217,6 +217,9 @@ export class Ledger {
   /** Plans of routes that were wanted, by client and turn; those that somebody knows, by id. */
   readonly plansWanted = new Map<string, TriedLine>()
   readonly plans = new Map<string, PlanLine>()
+  /** Documents that were sent, by their text; answers about extractions, by id: null before the end. */
+  readonly documents = new Map<string, TriedLine & { readonly total: string; readonly agentId: string | null }>()
+  readonly extractions = new Map<string, string | null>()
   /** Fences, by client and turn. */
   readonly fences = new Map<string, TriedLine & { id: string }>()
   /** By `vehicle time`: the latitudes that somebody sent, and how often that was acknowledged. */

@@ -234,6 +234,12 @@ export const routed = (options: SimulationOptions): SimulationOptions => ({
   ]
 })
 
+/** Three hosts that come and go while agents and people have documents read. */
+export const extracted = (options: SimulationOptions): SimulationOptions => ({
+  ...routed(options),
+  acts: ["appoint", "appoint", "extract", "extract", "extract", "extract", "seeExtraction", "seeExtraction"]
+})
+
 /** Acts of runs with breakers. Where nobody is governed there, that is begun for it. */
 const breaking = (governed: boolean): ReadonlyArray<ActName> =>
   governed ? breakerActNames : ["govern", "evaluate", ...breakerActNames]

@@ -8,6 +8,9 @@ import { toHex } from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { FaultBoard, faultKinds, type Pick, pickOf, seededSource, SignLog } from "@flyball/testkit"
 import { Context, Effect, Exit, Scope } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { acts } from "./acts.ts"
 import { Agency } from "./agency.ts"
 import { checkAll } from "./checkers/all.ts"
@@ -21,7 +24,7 @@ import { leaping, sendingAll, SEND_MS } from "./leaps.ts"
 import { optionsOfSeed, type SimulationOptions } from "./options.ts"
 import { Receivers } from "./receivers.ts"
 import { VirtualTime } from "./virtual-time.ts"
-import { examinerOf } from "./workroom.ts"
+import { examinerOf, readerOf } from "./workroom.ts"
 import { contextIn, openPorts } from "./world.ts"
 
 /** Time by which replay accepts that a record's own time is before one that it states. Unit: milliseconds. */
@@ -65,10 +68,10 @@ const CALM_MS = 30_000
 /** Time in which executions that a killed host had taken up are taken up by another, and end. Unit: milliseconds. */
 const FLOWS_MS = 300_000
 /** Acts whose work goes on behind their answer, in jobs of the platform. */
-const workedOn: ReadonlySet<string> = new Set(["start", "log", "position", "optimize"])
+const workedOn: ReadonlySet<string> = new Set(["start", "log", "position", "optimize", "extract"])
 /**
- * After so long hours of positions are over, and plans of hosts that died are given up, whatever the store's clock has
- * done. Unit: milliseconds.
+ * After so long hours of positions are over, and plans and documents of hosts that died are given up, whatever the
+ * store's clock has done. Unit: milliseconds.
  */
 const HOURS_MS = 4 * 3_600_000
 /** Two rounds of the jobs that end them. Unit: milliseconds. */
@@ -83,8 +86,18 @@ export const simulate = async (seed: number, settings: SimulationSettings = {}):
   const { options: changed = (chosen) => chosen } = settings
   const options = changed(optionsOfSeed(seed))
   const run = new Run(options, settings)
-  const problems = await run.go()
-  return run.result(problems)
+  // What hosts that are killed leave on the disk goes with the run.
+  const before = process.env["TMPDIR"]
+  const folder = mkdtempSync(join(tmpdir(), "flyball-simulation-"))
+  process.env["TMPDIR"] = folder
+  try {
+    const problems = await run.go()
+    return run.result(problems)
+  } finally {
+    if (before === undefined) delete process.env["TMPDIR"]
+    else process.env["TMPDIR"] = before
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 /** Everything of one run. */
@@ -114,7 +127,9 @@ class Run {
     this.#pick = pickOf(seededSource(`choices ${options.seed}`))
     this.#time = new VirtualTime(this.#pick, seen)
     this.#receivers = new Receivers(this.#pick, () => this.#calm)
-    this.#agency = new Agency(this.#pick, () => this.#calm)
+    const isCalm = (): boolean => this.#calm
+    const documents = { reader: readerOf(this.#pick, isCalm) }
+    this.#agency = new Agency(this.#pick, isCalm, options.acts.includes("extract") ? { documents } : {})
     this.#hosts = Array.from({ length: options.hosts }, () => null)
     this.#skews = Array.from({ length: options.hosts }, () => this.#skew())
     this.#cutOff = Array.from({ length: options.hosts }, () => false)
@@ -239,7 +254,7 @@ class Run {
       // What webhooks are owed is recorded in the calm as well.
       if (this.#options.webhooks) yield* Effect.sleep(CALM_MS)
       if (this.#options.acts.includes("start")) yield* Effect.sleep(FLOWS_MS)
-      if (this.#options.acts.some((act) => act === "position" || act === "optimize")) {
+      if (this.#options.acts.some((act) => act === "position" || act === "optimize" || act === "extract")) {
         this.#leap(HOURS_MS)
         yield* Effect.sleep(ROUNDS_MS)
       }

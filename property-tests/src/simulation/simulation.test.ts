@@ -5,6 +5,7 @@ import {
   answered,
   broken,
   drifting,
+  extracted,
   flowing,
   keyed,
   listed,
@@ -238,6 +239,18 @@ describe("the simulation", () => {
     }
     for (const what of ["optimize", "see plan", "cancel plan", "dispatch"])
       assert.isAbove(totals.answers.get(what) ?? 0, FLOWS, what)
+    assert.isAbove(totals.restarts, FLOWS)
+    assert.isAbove(totals.faults, FLOWS)
+  })
+
+  it(`finds every document read once, or failed once, in ${FLOWS} seeds`, { timeout: 600_000 }, async () => {
+    const totals = new Totals()
+    for (let seed = FIRST_FLOW; seed < FIRST_FLOW + FLOWS; seed++) {
+      const result = await simulate(seed, { options: extracted })
+      assert.isEmpty(result.problems, failureText(result))
+      totals.add(result)
+    }
+    for (const what of ["extract", "see extraction"]) assert.isAbove(totals.answers.get(what) ?? 0, FLOWS, what)
     assert.isAbove(totals.restarts, FLOWS)
     assert.isAbove(totals.faults, FLOWS)
   })

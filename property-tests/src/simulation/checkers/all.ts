@@ -7,6 +7,7 @@ import { type Checked, type Checker, readRecords } from "./checked.ts"
 import { deliveriesChecker } from "./deliveries.ts"
 import { driftChecker } from "./drift.ts"
 import { evaluationsChecker } from "./evaluations.ts"
+import { extractionsChecker } from "./extractions.ts"
 import { flowsChecker } from "./flows.ts"
 import { guardChecker } from "./guard.ts"
 import { killChecker } from "./kill.ts"
@@ -42,6 +43,7 @@ const checkers: { readonly [name: string]: Checker } = {
   monitors: monitorsChecker,
   tracks: tracksChecker,
   plans: plansChecker,
+  extractions: extractionsChecker,
   packs: packsChecker
 }
 
