@@ -12,7 +12,8 @@ interface Plan {
 export const scatterRoutes = async ({ person }: Callers, { text }: Marker): Promise<void> => {
   const done = expecting(person)
   const location = { latitude: 52.52, longitude: 13.4 }
-  const body = { vehicles: [{ id: text }], jobs: [{ id: text, location }], max_seconds: 60 }
+  const others = Array.from({ length: 199 }, (_, at) => ({ id: `j${at}`, location }))
+  const body = { vehicles: [{ id: text }], jobs: [{ id: text, location }, ...others], max_seconds: 60 }
   const optimize = () => done<Plan>("POST", "/v1/fleet/routes/optimize?org_unit=sales", body, 201)
   const plan = (method: string, id: string, what = "") =>
     done<Plan>(method, `/v1/fleet/plans/${id}${what}?org_unit=sales`, method === "GET" ? undefined : {}, 200)

@@ -29,8 +29,8 @@ const [CLOCK_EVERY, FIRST_FIT] = [32, 500]
 /** Iterations that the first budget supposes for each millisecond. */
 const SUPPOSED_RATE = 20
 
-/** Budgets end here: 2^31 - 1. */
-const MOST_ITERATIONS = 2 ** 31 - 1
+/** Iterations behind which no search of so many jobs goes on, whatever its clock says: few jobs are soon planned. */
+const mostIterations = (jobs: number): number => Math.min(2 ** 31 - 1, 1_500 * jobs + 2 * jobs ** 3)
 
 /** Temperature at the start where jobs have windows, in mean costs of a way between two stops; else it is one. */
 const TIMED_HEAT = 3
@@ -59,7 +59,7 @@ export const solveRoutes = (
     if (at === nextFit) {
       const rate = at === 0 ? SUPPOSED_RATE : at / Math.max(0.001, now() - searchedAt)
       const remaining = Math.max(0, maxMs - (now() - startedAt))
-      until = Math.min(MOST_ITERATIONS, at + 1 + Math.floor(rate * remaining))
+      until = Math.min(search.most, at + 1 + Math.floor(rate * remaining))
       schedule.push({ at, until })
       nextFit = at === 0 ? FIRST_FIT : at + (at >> 2)
     }
@@ -97,6 +97,7 @@ export const replayRoutes = (
 /** A search: the routes it is at, and the best it has met. */
 class Search {
   readonly best: Best
+  readonly most: number
   readonly #state: State
   readonly #random: Generator32
   readonly #recreator: Recreator
@@ -109,6 +110,7 @@ class Search {
     this.#state = new State(model)
     this.#recreator = new Recreator(this.#state, this.#random)
     this.#jobs = [...problem.jobs.keys()].filter((job) => isPossible(model, job))
+    this.most = mostIterations(this.#jobs.length)
     for (const job of this.#jobs) this.#state.left += model.weight[job]!
     this.#recreator.construct(this.#jobs)
     this.best = { next: new Int32Array(model.jobs + model.vehicles), cost: 0, left: 0, at: 0 }

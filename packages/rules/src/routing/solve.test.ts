@@ -76,4 +76,22 @@ describe("solveRoutes", () => {
       expect(JSON.stringify(replayRoutes(problem, matrix, trace))).toBe(JSON.stringify(plan))
     }
   })
+
+  it("ends by itself, as soon as the problem is small, with the same plan whatever the clock says", () => {
+    for (const [jobs, most] of [
+      [3, 4_554],
+      [12, 19_162]
+    ] as const) {
+      const problem = town(jobs, 3)
+      const matrix = routingMatrix(problem.distances)
+      const search = (now: () => number) => solveRoutes(problem, matrix, { ...options("s", 60_000), now })
+      const { plan, trace } = search(() => 0)
+      expect(trace.iterations).toBe(most)
+      expect(search(ticking()).plan).toEqual(plan)
+      expect(replayRoutes(problem, matrix, trace)).toEqual(plan)
+    }
+    const { jobs, ...rest } = town(3, 3)
+    const none = { ...rest, jobs: jobs.map((job) => ({ ...job, skills: ["flying"], pinned: null })) }
+    expect(solveRoutes(none, routingMatrix(none.distances), options("s", 60_000)).trace.iterations).toBe(0)
+  })
 })
