@@ -33,5 +33,5 @@ export {
   type Taken,
   takeLimits
 } from "./storage/limits/slots.ts"
-export { commitDraft, sealDrafts } from "./storage/seal.ts"
+export { commitDraft, saltBytes, sealDrafts } from "./storage/seal.ts"
 export { LAST_STORE_MS, plannedTimeMs, storeTimeMs, timeProblem } from "./storage/store-time.ts"

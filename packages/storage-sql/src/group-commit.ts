@@ -16,7 +16,7 @@ import { Effect, Exit, Fiber } from "effect"
 /** Records in one batch, at most, unless one item alone has more. It keeps a transaction near 10 ms. */
 export const batchRecords = 500
 /**
- * Bytes in one batch, at most, unless one item alone has more. It bounds the pause that packing makes on the host's
+ * Bytes in one batch, at most, unless one item alone has more. It bounds the pause that a message makes on the host's
  * thread.
  */
 export const batchBytes = 262_144
@@ -39,8 +39,6 @@ export interface GroupCommitOptions<Item, Answer, E> {
    * When it fails as a whole, every item of the batch gets its cause.
    */
   readonly run: (items: ReadonlyArray<Item>) => Effect.Effect<ReadonlyArray<Exit.Exit<Answer, E>>, E>
-  /** An item that will not be run: its caller took it back. */
-  readonly dropped?: (item: Item) => void
   /** The error of a call that comes after closing began. */
   readonly closed: () => E
   readonly maxRecords?: number
@@ -127,7 +125,7 @@ export const groupCommit = Effect.fnUntraced(function* <Item, Answer, E>(
   /** Not within `enqueue`: while an item waits, nothing should hold what it was made of. */
   const takeBack = (waiting: Waiting<Item, Answer, E>): Effect.Effect<void> =>
     Effect.sync(() => {
-      if (lines.remove(waiting)) options.dropped?.(waiting.takeItem())
+      lines.remove(waiting)
     })
 
   const mayGo = (): boolean =>

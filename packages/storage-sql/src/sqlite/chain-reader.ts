@@ -7,7 +7,7 @@ import type { Head, KeyRange, RecordQuery } from "@flyball/core/storage"
 import { counterValue } from "./counters.ts"
 import { partsPerRecord } from "./layout.ts"
 import type { DocumentRow, IdempotencyRow } from "./thread/protocol.ts"
-import type { PartPage, PartRow, RecordPage, RecordRow } from "./rows.ts"
+import type { PartRows, PartRow, RecordRows, RecordRow } from "./rows.ts"
 import { StoreDamaged } from "./sqlite-fault.ts"
 import { StringTable } from "./string-table.ts"
 
@@ -101,7 +101,7 @@ export class ChainReader {
    * chain
    * does not keep other readers waiting.
    */
-  *records(query: RecordQuery): Generator<undefined, RecordPage> {
+  *records(query: RecordQuery): Generator<undefined, RecordRows> {
     const agent = query.agentId === undefined ? null : this.#strings.find(query.agentId)
     const kinds = query.kinds?.flatMap((kind) => this.#strings.find(kind) ?? [])
     if ((query.agentId !== undefined && agent === null) || kinds?.length === 0)
@@ -144,7 +144,7 @@ export class ChainReader {
     return statement.all(...values, limit) as unknown as ReadonlyArray<RecordRow>
   }
 
-  parts(seqs: ReadonlyArray<number>): PartPage {
+  parts(seqs: ReadonlyArray<number>): PartRows {
     const statement = this.#sql(partsSql, "arrays")
     const ascending = [...new Set(seqs)].sort((a, b) => a - b)
     const rows: Array<PartRow> = []

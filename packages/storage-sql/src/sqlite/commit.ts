@@ -7,13 +7,11 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { ClaimRequest, ForgetAnswer, ForgetRequest, Fate, Head, SealedRecord } from "@flyball/core/storage"
 import {
-  type AdmissibleChange,
   admit,
   commitDraft,
-  type DocumentAct,
-  documentActs,
   isRepeat,
   receiptOf,
+  saltBytes,
   sealDrafts,
   storeTimeMs,
   type StoreView,
@@ -21,26 +19,22 @@ import {
 } from "@flyball/core/thread"
 import { nodeCrypto } from "@flyball/evidence/node/crypto"
 import type { Answer, BatchAnswer } from "./answers.ts"
-import type { BatchedChange, BatchedRecord } from "./batch.ts"
-import { anyVersion, noName, readBatch } from "./batch.ts"
 import { BulkInsert } from "./bulk-insert.ts"
 import { Claims } from "./outbox/claims.ts"
 import { Counters } from "./counters.ts"
-import type { Naming } from "./documents.ts"
 import { Documents } from "./documents.ts"
 import { partsPerRecord } from "./layout.ts"
 import { IdempotencyKeys } from "./idempotency-keys.ts"
 import { OutboxForget } from "./outbox/outbox-forget.ts"
 import { OutboxWriter } from "./outbox/outbox-writer.ts"
 import type { ClaimRow } from "./thread/protocol.ts"
+import type { PreparedChange, PreparedRecord } from "./prepared-change.ts"
 import { faultOf, StoreDamaged, StoreRefused } from "./sqlite-fault.ts"
 import { Tiles } from "./tiles.ts"
 import { StringTableWriter } from "./string-table-writer.ts"
 
 /** As in core; written out, since a worker loads little. */
 const WEBHOOKS = "webhooks"
-/** Bounds the cache of sets of names: a caller could send new ones without end. */
-const keptNamings = 1_000
 
 /** Appends to the chain of one open database. */
 export class ChainWriter {
@@ -56,8 +50,6 @@ export class ChainWriter {
   readonly #records: BulkInsert
   readonly #parts: BulkInsert
   readonly #rows: ReturnType<typeof prepareRows>
-  /** By the joined names: nearly all ChangeSets of a kind have the same ones. */
-  readonly #namings = new Map<string, Naming>()
   #head: Head | null = null
   /** The state that `admit` reads: the tables and the rows that wait for them. It changes nothing. */
   readonly #view: StoreView
@@ -117,7 +109,6 @@ export class ChainWriter {
         : { seq: last["seq"] as number, hash: last["hash"] as Uint8Array, atMs: last["at_ms"] as number }
     this.#tiles.load((this.#head?.seq ?? -1) + 1)
     this.#strings.forget()
-    this.#namings.clear()
     this.#once.clear()
     this.#documents.load()
     this.#outbox.load()
@@ -129,19 +120,18 @@ export class ChainWriter {
    * A refused ChangeSet writes nothing and does not affect the others. If one fails unexpectedly, the batch is rolled
    * back and each ChangeSet gets its own transaction, so that only the faulty one fails.
    */
-  commit(nowMs: number, buffer: ArrayBuffer, names: ReadonlyArray<string>): BatchAnswer & { readonly erased: boolean } {
-    const changes = readBatch(buffer)
+  commit(nowMs: number, changes: ReadonlyArray<PreparedChange>): BatchAnswer & { readonly erased: boolean } {
     this.#hasDeliveries = false
-    const together = this.#transact(nowMs, changes, names)
+    const together = this.#transact(nowMs, changes)
     const answers =
       together.done || changes.length === 1
         ? together.answers
-        : changes.map((change) => this.#transact(nowMs, [change], names).answers[0]!)
+        : changes.map((change) => this.#transact(nowMs, [change]).answers[0]!)
     return {
       answers,
       hasDeliveries: this.#hasDeliveries,
       erased: changes.some(
-        (change, index) => change.erase.length + change.forget.length > 0 && answers[index]!._tag === "Committed"
+        ({ erase = [], forget = [] }, index) => erase.length + forget.length > 0 && answers[index]!._tag === "Committed"
       )
     }
   }
@@ -149,15 +139,13 @@ export class ChainWriter {
   /** `done` is false if the transaction was rolled back before COMMIT, so that certainly nothing was written. */
   #transact(
     nowMs: number,
-    changes: ReadonlyArray<BatchedChange>,
-    names: ReadonlyArray<string>
+    changes: ReadonlyArray<PreparedChange>
   ): { readonly done: boolean; readonly answers: ReadonlyArray<Answer> } {
     const hadDeliveries = this.#hasDeliveries
     let committing = false
     try {
-      const namings = names.map((joined) => this.#naming(joined))
       this.#rows.begin.run()
-      const answers = changes.map((change) => this.#apply(nowMs, change, namings[change.names]!))
+      const answers = changes.map((change) => this.#apply(nowMs, change))
       this.#flush()
       committing = true
       this.#rows.commit.run()
@@ -177,34 +165,26 @@ export class ChainWriter {
     }
   }
 
-  #naming(joined: string): Naming {
-    let naming = this.#namings.get(joined)
-    if (naming !== undefined) return naming
-    naming = namingOf(joined.split("\0"), this.#strings)
-    if (this.#namings.size >= keptNamings) this.#namings.clear()
-    this.#namings.set(joined, naming)
-    return naming
-  }
-
-  #apply(nowMs: number, change: BatchedChange, naming: Naming): Answer {
+  #apply(nowMs: number, change: PreparedChange): Answer {
     const untimely = change.records.length > 0 || change.outbox !== null ? timeProblem(nowMs, this.#head) : null
     if (untimely !== null) return { _tag: "Failed", fault: faultOf(new StoreRefused(untimely)) }
+    const { counts = [], deletes = [], erase = [], forget = [], puts = [] } = change
     const before = this.#head
     this.#nowMs = nowMs
-    const { conflicts, fates } = admit(admissible(change, naming), this.#view)
+    const { conflicts, fates } = admit(change, this.#view)
     if (conflicts.length > 0) return { _tag: "Refused", conflicts }
-    const sealed = this.#append(nowMs, change, fates, naming)
+    const sealed = this.#append(nowMs, change, fates)
     const receipt = receiptOf(before, fates, sealed, (seq) => this.#storedHead(seq))
-    this.#documents.write(change.puts, naming)
-    this.#documents.delete(change.acts.deletes, naming)
-    if (change.puts.some(({ collection }) => naming.text(collection) === WEBHOOKS)) {
+    this.#documents.write(puts)
+    this.#documents.delete(deletes)
+    if (puts.some(({ collection }) => collection === WEBHOOKS)) {
       this.#documents.flush()
       this.#outbox.webhooksChanged()
     }
-    for (const { by, name, seq } of change.erase)
-      this.#rows.erasePart.run(receipt.records[by]!.seq, this.#findPart(seq, naming.text(name))!.id)
-    for (const { scope, key } of change.forget) this.#once.forget(naming.text(scope), key)
-    if (!isRepeat(fates)) this.#counters.add(change.counts)
+    for (const { by, name, seq } of erase)
+      this.#rows.erasePart.run(receipt.records[by]!.seq, this.#findPart(seq, name)!.id)
+    for (const { scope, key } of forget) this.#once.forget(scope, key)
+    if (!isRepeat(fates)) this.#counters.add(counts)
     if (
       change.outbox !== null &&
       this.#outbox.write(change.outbox, isRepeat(fates), receipt.head, storeTimeMs(nowMs, this.#head))
@@ -220,47 +200,32 @@ export class ChainWriter {
   }
 
   /** Seals and inserts the fresh drafts. Returns their receipts. */
-  #append(
-    nowMs: number,
-    { agents, records }: BatchedChange,
-    fates: ReadonlyArray<Fate>,
-    naming: Naming
-  ): ReadonlyArray<Head> {
-    const fresh = records.filter((_, index) => fates[index]!._tag === "Fresh")
-    const agentOf = (index: number): string | null => (index === noName ? null : agents[index]!)
-    const sealed = sealDrafts(
-      nodeCrypto,
-      this.#head,
-      nowMs,
-      fresh.map(({ agent, bodyText, kind, parts, salts }) =>
-        commitDraft(
-          nodeCrypto,
-          {
-            agentId: agentOf(agent),
-            bodyText,
-            kind: naming.text(kind),
-            parts: parts.map(({ bytes, name }) => ({ name: naming.text(name), bytes }))
-          },
-          salts
-        )
-      )
-    )
-    sealed.forEach((one, index) => this.#insert(one, fresh[index]!, naming))
+  #append(nowMs: number, { records, salts }: PreparedChange, fates: ReadonlyArray<Fate>): ReadonlyArray<Head> {
+    let salted = 0
+    const fresh: Array<PreparedRecord> = []
+    const committed = records.flatMap((record, index) => {
+      const own = salts.subarray(salted, (salted += record.parts.length * saltBytes))
+      if (fates[index]!._tag !== "Fresh") return []
+      fresh.push(record)
+      const parts = record.parts.map(({ content, name }) => ({
+        name,
+        bytes: typeof content === "string" ? Buffer.from(content) : content
+      }))
+      return [commitDraft(nodeCrypto, { ...record, parts }, own)]
+    })
+    const sealed = sealDrafts(nodeCrypto, this.#head, nowMs, committed)
+    sealed.forEach((one, index) => this.#insert(one, fresh[index]!))
     return sealed.map(({ record }) => record)
   }
 
   /** Adds the rows of a sealed record, which becomes the head. */
-  #insert(
-    { parts, record: { agentId, atMs, bytes, hash, seq } }: SealedRecord,
-    draft: BatchedRecord,
-    naming: Naming
-  ): void {
+  #insert({ parts, record: { agentId, atMs, bytes, hash, kind, seq } }: SealedRecord, { once }: PreparedRecord): void {
     const agent = agentId === null ? null : this.#strings.intern(agentId)
-    this.#records.add(seq, naming.intern(draft.kind), agent, atMs, hash, bytes)
-    parts.forEach(({ bytes: content, salt }, position) =>
-      this.#parts.add(seq * partsPerRecord + position, naming.intern(draft.parts[position]!.name), salt, content)
+    this.#records.add(seq, this.#strings.intern(kind), agent, atMs, hash, bytes)
+    parts.forEach(({ bytes: content, name, salt }, position) =>
+      this.#parts.add(seq * partsPerRecord + position, this.#strings.intern(name), salt, content)
     )
-    if (draft.once !== null) this.#once.take(naming.text(draft.once.scope), draft.once.key, seq, draft.once.digest)
+    if (once !== undefined) this.#once.take(once.scope, once.key, seq, once.digest)
     this.#tiles.append(seq, hash)
     this.#head = { seq, hash, atMs }
   }
@@ -330,53 +295,3 @@ const prepareRows = (db: DatabaseSync) => {
     dropLease: sql("DELETE FROM lease WHERE name = ? AND holder = ?")
   }
 }
-
-/** Resolves names, each at most once. A text keeps its number unless its transaction is rolled back. */
-const namingOf = (names: ReadonlyArray<string>, strings: StringTableWriter): Naming => {
-  const ids: Array<number | null> = new Array<number | null>(names.length).fill(null)
-  return {
-    find: (name) => ids[name] ?? strings.find(names[name]!),
-    intern: (name) => (ids[name] ??= strings.intern(names[name]!)),
-    text: (name) => names[name]!
-  }
-}
-
-const admissibleActs = (
-  acts: BatchedChange["acts"],
-  text: Naming["text"]
-): Required<Pick<AdmissibleChange, DocumentAct>> => {
-  const read = {} as Record<DocumentAct, ReadonlyArray<{ collection: string; id: string; version: number }>>
-  for (const act of documentActs) read[act] = acts[act].map((one) => ({ ...one, collection: text(one.collection) }))
-  return read
-}
-
-/** A ChangeSet of a batch as `admit` reads it. */
-const admissible = (change: BatchedChange, { text }: Naming): AdmissibleChange => ({
-  expectEmpty: change.expectEmpty,
-  expectNew: change.expectNew,
-  sealBeforeMs: change.sealBeforeMs,
-  expects: change.expects.map((one) => ({ ...one, collection: text(one.collection) })),
-  puts: change.puts.map(({ collection, expectedVersion, id, keys }) => {
-    const put = {
-      collection: text(collection),
-      id,
-      expectedVersion: expectedVersion === anyVersion ? null : expectedVersion
-    }
-    const unique = keys.filter(({ single }) => single)
-    return unique.length === 0
-      ? put
-      : { ...put, unique: Object.fromEntries(unique.map(({ name, value }) => [text(name), value])) }
-  }),
-  ...admissibleActs(change.acts, text),
-  records: change.records.map(({ kind, once }) =>
-    once === null
-      ? { kind: text(kind) }
-      : {
-          kind: text(kind),
-          once: { scope: text(once.scope), key: once.key, digest: Buffer.from(once.digest).toString("hex") }
-        }
-  ),
-  counts: change.counts,
-  erase: change.erase.map(({ name, seq }) => ({ seq, name: text(name) })),
-  ...(change.outbox === null ? {} : { moves: change.outbox.moves, again: change.outbox.again })
-})

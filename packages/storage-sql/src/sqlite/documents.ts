@@ -1,19 +1,11 @@
 /** State documents in the writer. */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import type { BatchedPut, BatchedVersion, Name } from "./batch.ts"
+import type { ChangeSet } from "@flyball/core/storage"
 import { BulkInsert } from "./bulk-insert.ts"
 import { LastIds } from "./last-ids.ts"
+import type { PreparedPut } from "./prepared-change.ts"
 import type { StringTableWriter } from "./string-table-writer.ts"
 import { UniqueValues } from "./unique-values.ts"
-
-/** Translates the names of a batch into texts and into numbers of the string table. */
-export interface Naming {
-  /** Null for a text that is not stored. */
-  readonly find: (name: Name) => number | null
-  /** The number of the text, which is stored if it is new. */
-  readonly intern: (name: Name) => number
-  readonly text: (name: Name) => string
-}
 
 /**
  * The tables `document` and `document_key`.
@@ -92,16 +84,15 @@ export class Documents {
    * Writes the puts of an admitted ChangeSet, or lets them wait. All old keys are deleted before the first new one is
    * added.
    */
-  write(puts: ReadonlyArray<BatchedPut>, naming: Naming): void {
+  write(puts: ReadonlyArray<PreparedPut>): void {
     if (puts.some(({ expectedVersion }) => expectedVersion !== 0)) this.flush()
     const docs = puts.map(({ collection, id, expectedVersion, body }) => {
-      const collectionId = naming.intern(collection)
+      const collectionId = this.#strings.intern(collection)
       const found = expectedVersion === 0 ? undefined : this.#version.get(collectionId, id)
       if (found === undefined) {
         this.#inserts.add(++this.#lastDoc, collectionId, id, 1, body)
-        const text = naming.text(collection)
-        this.#waiting.add(`${text}\0${id}`)
-        this.#lastIds.wait(text, id)
+        this.#waiting.add(`${collection}\0${id}`)
+        this.#lastIds.wait(collection, id)
         return this.#lastDoc
       }
       const doc = found["doc"] as number
@@ -109,19 +100,22 @@ export class Documents {
       this.#dropKeys.run(doc)
       return doc
     })
-    puts.forEach(({ collection, id, keys }, index) => {
-      for (const { name, value, single } of keys) {
-        this.#keys.add(naming.intern(collection), naming.intern(name), value, docs[index]!, single ? 1 : 0)
-        if (single) this.#unique.wait(naming.text(collection), naming.text(name), value, id)
+    puts.forEach(({ collection, id, keys = {}, unique = {} }, index) => {
+      const add = (name: string, value: string, single: 0 | 1): void =>
+        void this.#keys.add(this.#strings.intern(collection), this.#strings.intern(name), value, docs[index]!, single)
+      for (const name of Object.keys(keys)) add(name, keys[name]!, 0)
+      for (const name of Object.keys(unique)) {
+        add(name, unique[name]!, 1)
+        this.#unique.wait(collection, name, unique[name]!, id)
       }
     })
   }
 
   /** Deletes documents of an admitted ChangeSet, with their keys. */
-  delete(documents: ReadonlyArray<BatchedVersion>, naming: Naming): void {
+  delete(documents: NonNullable<ChangeSet["deletes"]>): void {
     if (documents.length > 0) this.flush()
     for (const { collection, id } of documents) {
-      const doc = this.#version.get(naming.find(collection), id)!["doc"] as number
+      const doc = this.#version.get(this.#strings.find(collection), id)!["doc"] as number
       this.#dropKeys.run(doc)
       this.#delete.run(doc)
     }

@@ -36,9 +36,9 @@ export class IdempotencyKeys {
   }
 
   /** Takes a key that {@link find} did not find. */
-  take(scope: string, key: string, seq: number, digest: Uint8Array): void {
-    this.#inserts.add(this.#strings.intern(scope), key, seq, digest)
-    this.#waiting.set(`${scope}\0${key}`, { seq, digest: Buffer.from(digest).toString("hex") })
+  take(scope: string, key: string, seq: number, digest: string): void {
+    this.#inserts.add(this.#strings.intern(scope), key, seq, Buffer.from(digest, "hex"))
+    this.#waiting.set(`${scope}\0${key}`, { seq, digest })
   }
 
   /** Erases a key's digest, which was made over an erased part. */

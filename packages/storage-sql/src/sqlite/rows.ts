@@ -1,7 +1,6 @@
-/** Pages of records and parts as they travel from the reading worker: one buffer a page. */
+/** Pages of records and parts as they travel from the reading worker: columns, and one buffer with the bytes of all. */
 import type { StoredPart, StoredRecord } from "@flyball/core/storage"
 import { partsPerRecord } from "./layout.ts"
-import { PackReader, PackWriter } from "./packed.ts"
 import { StoreDamaged } from "./sqlite-fault.ts"
 
 /** A record as SQLite hands it out: seq, kind, agent, at, and its hash with its bytes behind. */
@@ -13,56 +12,57 @@ export type RecordRow = readonly [
   hashAndBytes: Uint8Array
 ]
 
-/** A page of records, and what its numbers of words stand for. */
-export interface RecordPage {
+/** Records that were read, and what their numbers of words stand for. */
+export interface RecordRows {
   readonly rows: ReadonlyArray<RecordRow>
   readonly word: (id: number) => string
 }
 
-const hashBytes = 32
-const saltBytes = 32
-/** The word of a record that is about no agent. */
-const noWord = 0xffff_ffff
-
-/** Packs a page of records: its words first, each once. */
-export const packRecords = ({ rows, word }: RecordPage): ArrayBuffer => {
-  const indexes = new Map<number, number>()
-  let length = 0
-  for (const [, kind, agent, , bytes] of rows) {
-    if (!indexes.has(kind)) indexes.set(kind, indexes.size)
-    if (agent !== null && !indexes.has(agent)) indexes.set(agent, indexes.size)
-    length += 28 + bytes.length
-  }
-  const out = new PackWriter(length + indexes.size * 256)
-  out.u32(indexes.size)
-  for (const id of indexes.keys()) out.text(word(id))
-  out.u32(rows.length)
-  for (const [seq, kind, agent, atMs, bytes] of rows) {
-    out.f64(seq)
-    out.f64(atMs)
-    out.u32(indexes.get(kind)!)
-    out.u32(agent === null ? noWord : indexes.get(agent)!)
-    out.bytes(bytes)
-  }
-  return out.finish().buffer
+/** A page of records in columns. `bytes`: hash and bytes of each, of these `lengths`. */
+export interface RecordPage {
+  readonly seqs: ReadonlyArray<number>
+  readonly kinds: ReadonlyArray<string>
+  readonly agents: ReadonlyArray<string | null>
+  readonly times: ReadonlyArray<number>
+  readonly lengths: ReadonlyArray<number>
+  readonly bytes: Uint8Array<ArrayBuffer>
 }
 
+const hashBytes = 32
+const saltBytes = 32
+
+/** Makes a page of records that can be transferred. */
+export const packRecords = ({ rows, word }: RecordRows): RecordPage => ({
+  seqs: rows.map(([seq]) => seq),
+  kinds: rows.map(([, kind]) => word(kind)),
+  agents: rows.map(([, , agent]) => (agent === null ? null : word(agent))),
+  times: rows.map(([, , , atMs]) => atMs),
+  lengths: rows.map((row) => row[4].length),
+  bytes: joined(rows.map((row) => row[4]))
+})
+
 /** Reads a page of records. Byte arrays are views of the page, which nobody else holds. */
-export const readRecords = (buffer: ArrayBuffer): ReadonlyArray<StoredRecord> => {
-  const from = new PackReader(buffer)
-  const words: Array<string> = []
-  for (let left = from.u32(); left > 0; left--) words.push(from.text())
-  const records: Array<StoredRecord> = []
-  for (let left = from.u32(); left > 0; left--) {
-    const seq = from.f64()
-    const atMs = from.f64()
-    const kind = words[from.u32()]!
-    const agent = from.u32()
-    const length = from.u32() - hashBytes
-    const hash = from.raw(hashBytes)
-    records.push({ seq, bytes: from.raw(length), hash, kind, agentId: agent === noWord ? null : words[agent]!, atMs })
-  }
-  return records
+export const readRecords = ({
+  agents,
+  bytes,
+  kinds,
+  lengths,
+  seqs,
+  times
+}: RecordPage): ReadonlyArray<StoredRecord> => {
+  let at = 0
+  return seqs.map((seq, index) => {
+    const from = at
+    at += lengths[index]!
+    return {
+      seq,
+      bytes: bytes.subarray(from + hashBytes, at),
+      hash: bytes.subarray(from, from + hashBytes),
+      kind: kinds[index]!,
+      agentId: agents[index]!,
+      atMs: times[index]!
+    }
+  })
 }
 
 /**
@@ -71,56 +71,69 @@ export const readRecords = (buffer: ArrayBuffer): ReadonlyArray<StoredRecord> =>
  */
 export type PartRow = readonly [id: number, name: number, erasedBy: number | null, saltAndBytes: Uint8Array | null]
 
-/** A page of parts, and what its numbers of words stand for. */
-export interface PartPage {
+/** Parts that were read, and what their numbers of words stand for. */
+export interface PartRows {
   readonly rows: ReadonlyArray<PartRow>
   readonly word: (id: number) => string
 }
 
-/** Packs parts, erased ones included: their names first, each once. */
-export const packParts = ({ rows, word }: PartPage): ArrayBuffer => {
-  const indexes = new Map<number, number>()
-  let length = 0
-  for (const [, name, , bytes] of rows) {
-    if (!indexes.has(name)) indexes.set(name, indexes.size)
-    length += 24 + (bytes?.length ?? 0)
-  }
-  const out = new PackWriter(length + 8 + indexes.size * 256)
-  out.u32(indexes.size)
-  for (const id of indexes.keys()) out.text(word(id))
-  out.u32(rows.length)
-  for (const [id, name, erasedBy, bytes] of rows) {
-    out.f64(Math.floor(id / partsPerRecord))
-    out.u32(indexes.get(name)!)
-    out.f64(erasedBy ?? -1)
-    if (erasedBy !== null) continue
+/** A page of parts in columns. `bytes`: salt and bytes of each that was not erased, of these `lengths`. */
+export interface PartPage {
+  readonly seqs: ReadonlyArray<number>
+  readonly names: ReadonlyArray<string>
+  readonly erasedBy: ReadonlyArray<number | null>
+  readonly lengths: ReadonlyArray<number>
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+/** Makes a page of parts, erased ones included, that can be transferred. */
+export const packParts = ({ rows, word }: PartRows): PartPage => {
+  const contents = rows.map(([id, , erasedBy, bytes]) => {
+    if (erasedBy !== null) return nothing
     if (bytes === null || bytes.length < saltBytes)
       throw new StoreDamaged(
         `a part of record ${Math.floor(id / partsPerRecord)} has lost its salt or its bytes, and no record ` +
           "says that it was erased"
       )
-    out.bytes(bytes)
+    return bytes
+  })
+  return {
+    seqs: rows.map(([id]) => Math.floor(id / partsPerRecord)),
+    names: rows.map(([, name]) => word(name)),
+    erasedBy: rows.map(([, , erasedBy]) => erasedBy),
+    lengths: contents.map(({ length }) => length),
+    bytes: joined(contents)
   }
-  return out.finish().buffer
 }
 
 /** Reads parts back. Byte arrays are views of the page, which nobody else holds. */
-export const readParts = (buffer: ArrayBuffer): ReadonlyArray<StoredPart> => {
-  const from = new PackReader(buffer)
-  const words: Array<string> = []
-  for (let left = from.u32(); left > 0; left--) words.push(from.text())
-  const parts: Array<StoredPart> = []
-  for (let left = from.u32(); left > 0; left--) {
-    const seq = from.f64()
-    const name = words[from.u32()]!
-    const erasedBy = from.f64()
-    if (erasedBy >= 0) {
-      parts.push({ seq, name, salt: null, bytes: null, erasedBy })
-      continue
-    }
-    const length = from.u32() - saltBytes
-    const salt = from.raw(saltBytes)
-    parts.push({ seq, name, salt, bytes: from.raw(length), erasedBy: null })
+export const readParts = ({ bytes, erasedBy, lengths, names, seqs }: PartPage): ReadonlyArray<StoredPart> => {
+  let at = 0
+  return seqs.map((seq, index) => {
+    const from = at
+    at += lengths[index]!
+    const [name, by] = [names[index]!, erasedBy[index]!]
+    return by === null
+      ? {
+          seq,
+          name,
+          salt: bytes.subarray(from, from + saltBytes),
+          bytes: bytes.subarray(from + saltBytes, at),
+          erasedBy: null
+        }
+      : { seq, name, salt: null, bytes: null, erasedBy: by }
+  })
+}
+
+const nothing = new Uint8Array(0)
+
+/** Joins byte arrays into a buffer of their own: one of a pool cannot be transferred. */
+const joined = (all: ReadonlyArray<Uint8Array>): Uint8Array<ArrayBuffer> => {
+  const out = new Uint8Array(all.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const one of all) {
+    out.set(one, at)
+    at += one.length
   }
-  return parts
+  return out
 }

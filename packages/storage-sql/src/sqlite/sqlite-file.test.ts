@@ -52,9 +52,9 @@ const inFiles = (file: string, text: string): boolean =>
 const operationsSentTo = (thread: WorkerThread): ReadonlyArray<string> => {
   const sent: Array<string> = []
   const send = thread.send.bind(thread)
-  thread.send = (request, transfer, done) => {
+  thread.send = (request, done) => {
     sent.push(request.op)
-    send(request, transfer, done)
+    send(request, done)
   }
   return sent
 }

@@ -40,14 +40,11 @@ import { Clock, Effect, Exit, Layer } from "effect"
 import { groupCommit } from "../group-commit.ts"
 import { groupTakes } from "../group-takes.ts"
 import type { Answer, Fault } from "./answers.ts"
-import { readAnswers } from "./answers.ts"
-import type { PackedChange } from "./batch.ts"
-import { packBatch } from "./batch.ts"
 import { inMemory } from "./layout.ts"
 import { DocumentCache } from "./document-cache.ts"
 import { OutboxTracker } from "./outbox/outbox-tracker.ts"
 import { optionsProblem } from "./options-problem.ts"
-import { prepare } from "./prepare.ts"
+import { prepare, type PreparedChange } from "./prepared-change.ts"
 import type { DocumentRow, EventRow } from "./thread/protocol.ts"
 import { sqliteRetirement } from "./retire.ts"
 import { readParts, readRecords } from "./rows.ts"
@@ -281,7 +278,7 @@ const readOnly = new StorageUnavailable({
 const closed = new StorageUnavailable({ reason: "it was closed", wrote: "no" })
 
 /**
- * The write: what waits in a turn is packed into one buffer and sealed, inserted and made durable in the worker.
+ * The write: what waits in a turn is one message, and sealed, inserted and made durable in the worker.
  *
  * Salts are drawn in order of the calls.
  */
@@ -295,20 +292,14 @@ const makeCommit = Effect.fnUntraced(function* (
   const submit = yield* groupCommit<Submitted, CommitReceipt, StorageConflict | ReadFault>({
     weigh: ({ change }) => change.weight,
     turn: ({ turn }) => turn,
-    // The salts and texts of what is never written must not survive in memory that many share.
-    dropped: ({ change }) => void change.bytes.fill(0),
     closed: () => closed,
     // The worker serves in order.
     maxInFlight: 2,
     run: (submitted) =>
       Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
-        const batch = packBatch(
-          nowMs,
-          submitted.map(({ change }) => change)
-        )
+        const changes = submitted.map(({ change }) => change)
         const changed = cache.changing(new Set(submitted.flatMap(({ touched }) => touched)))
-        const written = Effect.map(call(writer, { op: "commit", batch }, [batch.buffer]), (buffer) => {
-          const { answers, hasDeliveries } = readAnswers(buffer)
+        const written = Effect.map(call(writer, { op: "commit", nowMs, changes }), ({ answers, hasDeliveries }) => {
           if (hasDeliveries) outboxTracker.mayHaveDeliveries()
           return answers.map(exitOf)
         })
@@ -338,7 +329,7 @@ const makeCommit = Effect.fnUntraced(function* (
 
 /** A ChangeSet on its way, the collections that it changes documents of, and its place among those that wait. */
 interface Submitted {
-  readonly change: PackedChange
+  readonly change: PreparedChange
   readonly touched: ReadonlyArray<string>
   readonly turn: CommitTurn | undefined
 }

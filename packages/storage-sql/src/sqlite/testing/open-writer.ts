@@ -2,11 +2,10 @@
 import { DatabaseSync } from "node:sqlite"
 import type { ChangeSet } from "@flyball/core/storage"
 import { partCount, readyOutbox } from "@flyball/core/storage"
-import { packBatch } from "../batch.ts"
 import { ChainReader } from "../chain-reader.ts"
 import { ChainWriter } from "../commit.ts"
 import { migrate } from "../migrate.ts"
-import { prepare } from "../prepare.ts"
+import { prepare } from "../prepared-change.ts"
 
 /** A new store. `commit` commits one batch, with salts of zeros; `rollbacks` counts those so far. */
 export const openWriter = () => {
@@ -20,17 +19,14 @@ export const openWriter = () => {
     exec(sql)
   }
   const commit = (...changes: ReadonlyArray<ChangeSet>) => {
-    const { buffer, names } = packBatch(
-      1000,
-      changes.map((change) =>
-        prepare(
-          change,
-          new Uint8Array(partCount(change.records ?? []) * 32),
-          readyOutbox(change, { bytes: (n) => new Uint8Array(n) })
-        )
+    const prepared = changes.map((change) =>
+      prepare(
+        change,
+        new Uint8Array(partCount(change.records ?? []) * 32),
+        readyOutbox(change, { bytes: (n) => new Uint8Array(n) })
       )
     )
-    return writer.commit(1000, buffer, names)
+    return writer.commit(1000, prepared)
   }
   return { db, commit, reader: new ChainReader(db), rollbacks: () => rollbacks }
 }

@@ -7,7 +7,7 @@ import type { RequestServer } from "./serve.ts"
 
 /** A worker as the host uses it: a thread's, or the one below. */
 export interface StorageWorker {
-  readonly postMessage: (posted: ReadonlyArray<Posted>, transfer: ReadonlyArray<ArrayBuffer>) => void
+  readonly postMessage: (posted: ReadonlyArray<Posted>, transfer: readonly []) => void
   /** A host with a request under way stays alive for it, and not for a worker that waits. */
   readonly ref: () => void
   readonly unref: () => void
@@ -24,7 +24,7 @@ export interface WorkerEvents {
 /**
  * Serves requests in turns of the host's event loop, in the order they were posted.
  *
- * Buffers change hands without being moved: the sender must not read one again, as with a thread.
+ * Values change hands without being copied: nobody may change one that was sent.
  */
 export const inlineWorker = ({ answered, died }: WorkerEvents): StorageWorker => {
   let ended = false

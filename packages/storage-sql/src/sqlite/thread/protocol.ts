@@ -16,8 +16,9 @@ import type {
   StoredEvent,
   Taken
 } from "@flyball/core/storage"
-import type { Fault } from "../answers.ts"
-import type { PackedBatch } from "../batch.ts"
+import type { BatchAnswer, Fault } from "../answers.ts"
+import type { PartPage, RecordPage } from "../rows.ts"
+import type { PreparedChange } from "../prepared-change.ts"
 
 /**
  * How a worker opens the file. A `reader` never writes; `both` needs no other thread, which `:memory:` cannot have: a
@@ -35,7 +36,7 @@ export interface OpenRequest {
 /** Request from a host to a worker. */
 export type WorkerRequest =
   | OpenRequest
-  | { readonly op: "commit"; readonly batch: PackedBatch }
+  | { readonly op: "commit"; readonly nowMs: number; readonly changes: ReadonlyArray<PreparedChange> }
   | {
       readonly op: "lease"
       readonly name: string
@@ -108,10 +109,10 @@ export interface IdempotencyRow {
   readonly digest: string | null
 }
 
-/** Answer type of each operation. Buffers are transferred; `records` and `parts` are packed by `rows.ts`. */
+/** Answer type of each operation. Buffers are transferred. */
 export interface WorkerAnswers {
   readonly open: null
-  readonly commit: ArrayBuffer
+  readonly commit: BatchAnswer
   readonly lease: boolean
   readonly releaseLease: null
   readonly close: null
@@ -120,8 +121,8 @@ export interface WorkerAnswers {
   readonly find: ReadonlyArray<DocumentRow>
   readonly range: ReadonlyArray<DocumentRow>
   readonly list: ReadonlyArray<DocumentRow>
-  readonly records: ArrayBuffer
-  readonly parts: ArrayBuffer
+  readonly records: RecordPage
+  readonly parts: PartPage
   readonly once: ReadonlyArray<IdempotencyRow>
   readonly idempotencyKeys: ReadonlyArray<IdempotencyRow & { readonly scope: string }>
   readonly counters: ReadonlyArray<number>

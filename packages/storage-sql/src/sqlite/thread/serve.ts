@@ -4,7 +4,6 @@
  */
 import type { DatabaseSync } from "node:sqlite"
 import type { ClaimRequest, ForgetRequest, Head, LimitRequest } from "@flyball/core/storage"
-import { packAnswers } from "../answers.ts"
 import { ChainReader } from "../chain-reader.ts"
 import { ChainWriter } from "../commit.ts"
 import { Checkpoints } from "../wal-checkpointer.ts"
@@ -15,7 +14,8 @@ import { cacheKib, openForReading, openForWriting, smallCacheKib, type WritableD
 import { OutboxReader } from "../outbox/outbox-reader.ts"
 import type { OpenRequest, Posted, Reply, WorkerRequest } from "./protocol.ts"
 import { isWrite } from "./protocol.ts"
-import { packParts, packRecords } from "../rows.ts"
+import type { PreparedChange } from "../prepared-change.ts"
+import { type PartPage, packParts, packRecords, type RecordPage } from "../rows.ts"
 import type { SqliteRehasher } from "../rehash.ts"
 import { faultOf, StoreRefused } from "../sqlite-fault.ts"
 
@@ -135,7 +135,7 @@ export class RequestServer {
         this.close()
         return this.#ok(id, null)
       case "commit":
-        return this.#commit(id, request.batch.nowMs, request.batch.buffer, request.batch.names)
+        return this.#commit(id, request.nowMs, request.changes)
       case "lease":
         return this.#ok(id, this.#writer().lease(request.name, request.holder, request.nowMs, request.untilMs))
       case "releaseLease":
@@ -154,7 +154,7 @@ export class RequestServer {
       case "records":
         return this.#search(id, this.#reader().records(request.query))
       case "parts":
-        return this.#okBuffer(id, packParts(this.#reader().parts(request.seqs)))
+        return this.#page(id, packParts(this.#reader().parts(request.seqs)))
       case "once":
         return this.#ok(id, this.#reader().once(request.scope, request.keys))
       case "idempotencyKeys":
@@ -190,12 +190,12 @@ export class RequestServer {
    * The callers have their answers before the log is copied back, except after an erasure: then the bytes are gone from
    * the files first.
    */
-  #commit(id: number, nowMs: number, buffer: ArrayBuffer, names: ReadonlyArray<string>): void {
-    const { answers, erased, hasDeliveries } = this.#writer().commit(nowMs, buffer, names)
+  #commit(id: number, nowMs: number, changes: ReadonlyArray<PreparedChange>): void {
+    const { answers, erased, hasDeliveries } = this.#writer().commit(nowMs, changes)
     if (erased) this.#connection?.checkpoints?.erased()
-    this.#okBuffer(id, packAnswers({ answers, hasDeliveries }))
+    this.#ok(id, { answers, hasDeliveries })
     this.#sendReplies()
-    this.#connection?.checkpoints?.committed(buffer.byteLength)
+    this.#connection?.checkpoints?.committed(changes.reduce((sum, { weight }) => sum + weight.bytes, 0))
   }
 
   #limits(id: number, requests: ReadonlyArray<LimitRequest>, nowMs: number): void {
@@ -219,7 +219,7 @@ export class RequestServer {
   /** Goes on with a search slice by slice; other requests are served in between. */
   #search(id: number, slices: ReturnType<ChainReader["records"]>): void {
     const { done, value } = slices.next()
-    if (done === true) return this.#okBuffer(id, packRecords(value))
+    if (done === true) return this.#page(id, packRecords(value))
     setImmediate(() => {
       this.#guarded(id, () => this.#search(id, slices))
       this.#sendReplies()
@@ -279,6 +279,11 @@ export class RequestServer {
 
   #ok(id: number, value: unknown): void {
     this.#replies.push({ id, ok: true, value })
+  }
+
+  #page(id: number, page: RecordPage | PartPage): void {
+    this.#ok(id, page)
+    this.#transfer.push(page.bytes.buffer)
   }
 
   #okBuffer(id: number, value: ArrayBuffer): void {

@@ -102,10 +102,9 @@ const open = (thread: WorkerThread, file: string): Effect.Effect<void, ReadFault
  */
 export const call = <Op extends WorkerRequest["op"]>(
   thread: WorkerThread,
-  request: Extract<WorkerRequest, { readonly op: Op }>,
-  transfer: ReadonlyArray<ArrayBuffer> = []
+  request: Extract<WorkerRequest, { readonly op: Op }>
 ): Effect.Effect<AnswerTo<Op>, ReadFault> =>
-  Effect.callback((resume) => thread.send<Op>(request, transfer, (outcome) => resume(effectOf(outcome))))
+  Effect.callback((resume) => thread.send<Op>(request, (outcome) => resume(effectOf(outcome))))
 
 /** The error of the port that a fault stands for; a plain `Error` is a defect. */
 export const errorOf = (fault: Fault): ReadFault | Error => {

@@ -27,7 +27,7 @@ describe("the host's end of a storage worker", () => {
         { length: 200 },
         (_, index) =>
           new Promise<void>((done) =>
-            thread.send<"head">({ op: "head" }, [], (outcome) => {
+            thread.send<"head">({ op: "head" }, (outcome) => {
               assert.isTrue(outcome.ok)
               answered.push([index, turn])
               done()
@@ -63,13 +63,13 @@ describe("the host's end of a storage worker", () => {
     try {
       const get = (id: string) =>
         new Promise<boolean>((done) =>
-          thread.send<"get">({ op: "get", collection: "agents", id }, [], (outcome) =>
+          thread.send<"get">({ op: "get", collection: "agents", id }, (outcome) =>
             done(outcome.ok && outcome.value === null)
           )
         )
       const release = () =>
         new Promise<boolean>((done) =>
-          thread.send<"releaseLease">({ op: "releaseLease", name: "n", holder: "h" }, [], (outcome) => done(outcome.ok))
+          thread.send<"releaseLease">({ op: "releaseLease", name: "n", holder: "h" }, (outcome) => done(outcome.ok))
         )
       assert.deepStrictEqual(
         await Promise.all([get("a"), get("a"), get("b"), get("a"), release(), get("a"), get("a")]),
@@ -90,7 +90,7 @@ describe("the host's end of a storage worker", () => {
         { length: 200 },
         (_, index) =>
           new Promise<void>((done) =>
-            thread.send<"head">({ op: "head" }, [], (outcome) => {
+            thread.send<"head">({ op: "head" }, (outcome) => {
               outcomes.push(outcome.ok)
               if (index === 0) void thread.crash()
               done()
@@ -114,7 +114,7 @@ describe("the host's end of a storage worker", () => {
     const thread = await opened(join(folder, "store.db"))
     const worker = await postedTo(thread)
     const head = () =>
-      new Promise<boolean>((done) => thread.send<"head">({ op: "head" }, [], (outcome) => done(outcome.ok)))
+      new Promise<boolean>((done) => thread.send<"head">({ op: "head" }, (outcome) => done(outcome.ok)))
     const waiting = head()
     // The request above is sent in a later turn; the worker is gone before that.
     const ended = worker.terminate()
@@ -136,7 +136,7 @@ const postedTo = async (thread: WorkerThread): Promise<Worker> => {
         found(this)
         postMessage.apply(this, args)
       }
-      thread.send<"head">({ op: "head" }, [], () => undefined)
+      thread.send<"head">({ op: "head" }, () => undefined)
     })
   } finally {
     Worker.prototype.postMessage = postMessage

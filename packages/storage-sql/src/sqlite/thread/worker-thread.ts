@@ -27,7 +27,6 @@ export class WorkerThread {
   readonly #waiting = new Map<number, Waiting>()
   /** Requests of this turn of the event loop: a message costs more than most requests, and wakes the thread. */
   #outbox: Array<Posted> = []
-  #transfer: Array<ArrayBuffer> = []
   /**
    * The callers that wait for the documents that {@link #outbox} requests: callers of one turn often want the same, and
    * one read serves them all.
@@ -61,7 +60,7 @@ export class WorkerThread {
   open(done: (outcome: Outcome<null>) => void): void {
     const worker = this.#worker ?? this.boot()
     this.#opened = true
-    this.#post(worker, this.#open, [], (outcome) => {
+    this.#post(worker, this.#open, (outcome) => {
       if (!outcome.ok && this.#worker === worker) this.#opened = false
       done(outcome)
     })
@@ -72,7 +71,6 @@ export class WorkerThread {
    */
   send<Op extends WorkerRequest["op"]>(
     request: Extract<WorkerRequest, { readonly op: Op }>,
-    transfer: ReadonlyArray<ArrayBuffer>,
     done: (outcome: Outcome<AnswerTo<Op>>) => void
   ): void {
     if (this.#closed) return done({ ok: false, fault: unavailable("it was closed", "no") })
@@ -83,7 +81,7 @@ export class WorkerThread {
       })
     // The thread serves in order: if it cannot open, it answers this request with the reason.
     if (this.#worker === null || !this.#opened) this.open(() => undefined)
-    this.#post(this.#worker!, request, transfer, done as (outcome: Outcome<unknown>) => void)
+    this.#post(this.#worker!, request, done as (outcome: Outcome<unknown>) => void)
   }
 
   /** Closes the database and ends the thread. */
@@ -91,7 +89,7 @@ export class WorkerThread {
     this.#closed = true
     const worker = this.#worker
     if (worker === null) return
-    await new Promise<unknown>((done) => this.#post(worker, { op: "close" }, [], done))
+    await new Promise<unknown>((done) => this.#post(worker, { op: "close" }, done))
     this.#worker = null
     await worker.terminate()
   }
@@ -101,12 +99,7 @@ export class WorkerThread {
     await this.#worker?.terminate()
   }
 
-  #post(
-    worker: StorageWorker,
-    request: WorkerRequest,
-    transfer: ReadonlyArray<ArrayBuffer>,
-    done: (outcome: Outcome<never>) => void
-  ): void {
+  #post(worker: StorageWorker, request: WorkerRequest, done: (outcome: Outcome<never>) => void): void {
     const waiting = new Waiting(request, done as (outcome: Outcome<unknown>) => void)
     if (request.op === "get") {
       const wanted = `${request.collection}\0${request.id}`
@@ -121,7 +114,6 @@ export class WorkerThread {
     if (this.#waiting.size === 0) worker.ref()
     this.#waiting.set(id, waiting)
     const first = this.#outbox.push({ id, request }) === 1
-    this.#transfer.push(...transfer)
     // A batch has gathered already, and should not wait until its callers' neighbours are done with their turn.
     if (isBatch(request)) this.#flush(worker)
     else if (first) setImmediate(() => this.#flush(worker))
@@ -135,14 +127,12 @@ export class WorkerThread {
   #flush(worker: StorageWorker): void {
     if (this.#outbox.length === 0 || worker !== this.#worker) return
     const posted = this.#outbox
-    const transfer = this.#transfer
     this.#empty()
-    worker.postMessage(posted, transfer)
+    worker.postMessage(posted, [])
   }
 
   #empty(): void {
     this.#outbox = []
-    this.#transfer = []
     this.#wanted.clear()
   }
 
