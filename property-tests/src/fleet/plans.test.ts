@@ -1,7 +1,4 @@
-/** Plans of routes in memory and on SQLite: recorded, dispatched under an envelope, replayed, and every lie found. */
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+/** Plans of routes on SQLite and on Postgres: recorded, dispatched under an envelope, replayed, and every lie found. */
 import type { RoutesOptimize } from "@flyball/contract"
 import {
   ephemeralKeys,
@@ -9,32 +6,34 @@ import {
   governorLayer,
   type GovernorServices,
   keysLayerOf,
-  memoryStorage,
   Reviews,
+  ROUTE_COURSES,
   type StorageChoice,
   systemHost
 } from "@flyball/core"
 import { layerOf, Storage } from "@flyball/core/storage"
 import { portableCrypto } from "@flyball/evidence"
 import type { ReplayRecord } from "@flyball/rules"
-import { sqliteStorage } from "@flyball/storage-sql"
+import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
+import { givenDatabase } from "@flyball/testkit/postgres"
 import { Effect, Layer, ManagedRuntime } from "effect"
-import { afterAll, afterEach, assert, beforeEach, describe, it } from "vitest"
+import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { recorded } from "../../../packages/core/src/testing/recorded.ts"
 import { findingsWith, governedAgent } from "../../../packages/core/src/verdicts/evaluations/testing/refunds.ts"
 import { putPlan, storedPlan } from "../../../packages/platform/src/fleet/document.ts"
 import { RoutePlans } from "../../../packages/platform/src/fleet/service.ts"
+import { Tracking } from "../../../packages/platform/src/tracking/service.ts"
 import { platform } from "../../../packages/platform/src/index.ts"
 import { RouteJudge } from "../../../packages/rules/src/recompute/checks/routes.ts"
 import { isFound, liesAbout, type Timed } from "../replay/lies.ts"
 import { namedLies } from "../replay/named-lies.ts"
 
-const folder = mkdtempSync(join(tmpdir(), "flyball-routes-"))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const database = givenDatabase({ beforeAll, afterAll })
+let schemas = 0
 const origin = "flyball.example/routes"
 const ann = { id: `usr_${"0".repeat(25)}1` }
 
-type Services = GovernorServices | Storage | RoutePlans
+type Services = GovernorServices | Storage | RoutePlans | Tracking
 let runtime: ManagedRuntime.ManagedRuntime<Services, unknown>
 const open = (storage: StorageChoice) => {
   const layer = governorLayer({ origin, capabilities: [platform()] }).pipe(
@@ -67,21 +66,13 @@ const planned = (input: RoutesOptimize = problem) =>
     return yield* plans.get("ops", id)
   })
 
-it.each([
-  ["memory", memoryStorage],
-  ["sqlite", () => sqliteStorage({ file: join(folder, "store.db") })]
-])("plans, records and replays, on %s", async (_, storage: () => StorageChoice) => {
-  open(storage())
-  const plan = await run(planned())
-  assert.deepInclude(plan, { status: "completed", distance_source: "great_circle" })
-  assert.deepInclude(plan.totals, { vehicles: 2, stops: 6, unassigned: 0 })
-  assert.deepStrictEqual(await run(findingsWith((record) => record)), [])
-  const kinds = (await run(recorded)).map(({ kind }) => kind)
-  assert.strictEqual(kinds.filter((kind) => kind === "route_plan.completed").length, 1)
-})
+const digests = new Set<string>()
 
-describe("a plan in memory", () => {
-  beforeEach(() => open(memoryStorage()))
+describe.each([
+  ["SQLite", () => sqliteStorage({ file: ":memory:" })],
+  ["Postgres", () => postgresStorage({ url: database.url, schema: `routes_${++schemas}` })]
+])("a plan on %s", (_, storage: () => StorageChoice) => {
+  beforeEach(() => open(storage()))
   const findings = (change: (record: ReplayRecord) => ReplayRecord = (record) => record) =>
     Effect.map(findingsWith(change), (found) => found.map(({ verdict }) => verdict))
   const dispatched = (said: object) => (record: ReplayRecord) =>
@@ -112,6 +103,70 @@ describe("a plan in memory", () => {
     RoutePlans.use((plans) => plans.dispatch("ops", id, Effect.succeed(agentId), ann))
   const refused = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
+
+  it("is made, recorded and replayed, with the same bytes on every store", () =>
+    run(
+      Effect.gen(function* () {
+        const plan = yield* planned()
+        assert.deepInclude(plan, { status: "completed", distance_source: "great_circle" })
+        assert.deepInclude(plan.totals, { vehicles: 2, stops: 6, unassigned: 0 })
+        assert.deepStrictEqual(yield* findings(), [])
+        const all = (yield* recorded).map(({ kind }) => kind)
+        assert.lengthOf(
+          all.filter((kind) => kind === "route_plan.completed"),
+          1
+        )
+        assert.strictEqual(digests.add(plan.plan_digest!).size, 1)
+      })
+    ))
+
+  /** Where a vehicle is at its dispatch and five minutes behind it, in the north or on its plan. */
+  const driven = (dispatchedAt: string, latitude: number) =>
+    Tracking.use((tracking) =>
+      tracking.track(
+        "ops",
+        [0, 300_000].map((laterMs) => ({
+          vehicle_id: "a",
+          at: new Date(Date.parse(dispatchedAt) + laterMs).toISOString(),
+          latitude,
+          longitude: 13.4
+        }))
+      )
+    )
+  const left = Storage.use(({ outbox }) => outbox.events({ limit: 100 })).pipe(
+    Effect.map((events) => events.flatMap(({ data, type }) => (type === "fleet.off_plan" ? [data] : [])))
+  )
+
+  it("that is dispatched has its vehicles followed, until its places are erased", () =>
+    run(
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        const { id, totals } = yield* planned()
+        const { agentId } = yield* dispatcher(totals!.metres)
+        const { dispatched_at: at } = yield* dispatch(id, agentId)
+        assert.deepStrictEqual((yield* dispatch(id, agentId)).dispatched_at, at)
+        assert.lengthOf(yield* storage.list(ROUTE_COURSES), 1)
+        yield* driven(at, 53)
+        const event = { plan_id: id, vehicle_id: "a", at: new Date(Date.parse(at) + 300_000).toISOString() }
+        assert.deepStrictEqual(yield* left, [event])
+        yield* driven(at, 53)
+        assert.deepStrictEqual(yield* left, [event])
+        const { seq } = (yield* recorded).find(({ kind }) => kind === "route_plan.completed")!
+        yield* Erasure.use((one) => one.erase({ seq, name: "problem", reason: "subject_request" }, systemHost))
+        assert.deepInclude((yield* storage.get(ROUTE_COURSES, id))!.body, { courses: [] })
+        assert.isNull((yield* storage.get("route_plans", id))!.body["names"])
+        yield* Tracking.use((tracking) => tracking.erase("ops", "a"))
+        yield* driven(at, 53)
+        assert.deepStrictEqual(yield* left, [event])
+        const other = yield* planned()
+        const erased = (yield* recorded).findLast(({ kind }) => kind === "route_plan.completed")!
+        yield* Erasure.use((one) =>
+          one.erase({ seq: erased.seq, name: "problem", reason: "subject_request" }, systemHost)
+        )
+        yield* dispatch(other.id, agentId)
+        assert.lengthOf(yield* storage.list(ROUTE_COURSES), 1)
+      })
+    ))
 
   it("is dispatched under the agent's envelope, once", () =>
     run(

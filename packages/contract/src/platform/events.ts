@@ -63,6 +63,11 @@ export const platformEvents = {
   "extraction.failed": entry("An extraction failed.", { id: name, document_type: name, error: Schema.Struct(failure) }),
   "fleet.geofence_entered": entry("A vehicle entered a fence.", fence),
   "fleet.geofence_left": entry("A vehicle left a fence.", fence),
+  "fleet.off_plan": entry("A vehicle left the plan that was dispatched for it.", {
+    plan_id: name,
+    vehicle_id: name,
+    at: instant
+  }),
   "routes.completed": entry("A plan of routes is ready.", {
     id: name,
     vehicles: integer(),

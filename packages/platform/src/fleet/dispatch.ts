@@ -23,7 +23,8 @@ import {
 import { type ChangeSet, type CommitReceipt, type ReadFault, Storage } from "@flyball/core/storage"
 import { formatInstant } from "@flyball/evidence"
 import { Effect } from "effect"
-import { putPlan, type RoutePlanDocument, storedPlan, type StoredPlan, stopsOf } from "./document.ts"
+import { putCourses } from "../tracking/courses.ts"
+import { coursesOf, putPlan, type RoutePlanDocument, storedPlan, type StoredPlan, stopsOf } from "./document.ts"
 
 /** The action that an envelope names. */
 const ACTION = "fleet.dispatch"
@@ -104,9 +105,10 @@ export const dispatchPlan = Effect.fnUntraced(function* (
       writer: writer.id
     }
     const acts = witnessed.records ?? []
+    const courses = coursesOf(now.body, atMs)
     const change = {
       ...witnessed,
-      puts: [...(witnessed.puts ?? []), putPlan(after)],
+      puts: [...(witnessed.puts ?? []), putPlan(after), ...(courses === null ? [] : [putCourses(id, courses)])],
       records: [...acts, { kind: "route_plan.dispatched", agentId, body: record, parts: [] }]
     }
     let receipt: CommitReceipt | null = null

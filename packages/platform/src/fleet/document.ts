@@ -4,9 +4,17 @@ import { type ListEntry, ROUTE_PLANS, routePlanKeys } from "@flyball/core"
 import type { Document, DocumentPut, JsonObject } from "@flyball/core/storage"
 import { formatInstant } from "@flyball/evidence"
 import type { RoutePlan, RoutingProblem, SolveTrace } from "@flyball/rules"
+import type { CoursesDocument, Place } from "../tracking/courses.ts"
 
 /** Why a plan failed. */
 export type RoutePlanFailure = (typeof routePlanFailures)[number]
+
+/** Where a plan goes. */
+export type PlanPlaces = {
+  readonly detour: number
+  readonly jobs: ReadonlyArray<Place>
+  readonly vehicles: ReadonlyArray<{ readonly start: Place | null; readonly end: Place | null }>
+}
 
 /** A plan of routes. Times of the plan count in seconds from `baseMs`. */
 export type RoutePlanDocument = {
@@ -19,8 +27,13 @@ export type RoutePlanDocument = {
   readonly baseMs: number
   readonly vehicles: number
   readonly jobs: number
-  /** Ids of vehicles and jobs; null once they were erased, or the plan ended without routes. */
-  readonly names: { readonly vehicles: ReadonlyArray<string>; readonly jobs: ReadonlyArray<string> } | null
+  /** Ids and places of vehicles and jobs; null once they were erased, or the plan ended without routes. */
+  readonly names: {
+    readonly vehicles: ReadonlyArray<string>
+    readonly jobs: ReadonlyArray<string>
+    /** Null where the request had a matrix: nobody knows the places then. */
+    readonly places?: PlanPlaces | null
+  } | null
   readonly plan: RoutePlan | null
   readonly planDigest: string | null
   readonly trace: SolveTrace | null
@@ -130,4 +143,32 @@ const routesOut = ({ baseMs, names, plan, trace }: RoutePlanDocument): Partial<R
     unassigned: plan.unassigned.map(({ job: index, reason }) => ({ job: job(index), reason })),
     search: trace
   }
+}
+
+/** Where the vehicles of a plan are to pass from its dispatch on; null where nobody knows the places. */
+export const coursesOf = ({ baseMs, names, owner, plan }: RoutePlanDocument, atMs: number): CoursesDocument | null => {
+  const { places } = names ?? {}
+  if (plan === null || places == null) return null
+  const courses = plan.routes.map(({ end, start, stops, vehicle }) => {
+    const of = places.vehicles[vehicle]!
+    const fromMs = Math.max(atMs, baseMs + start * 1_000)
+    return {
+      vehicleId: names!.vehicles[vehicle]!,
+      places: [of.start, ...stops.map(({ job }) => places.jobs[job]!), of.end].filter((place) => place !== null),
+      isOpen: of.start === null,
+      fromMs,
+      untilMs: fromMs + (end - start) * 1_000
+    }
+  })
+  return { owner, dispatchedAtMs: atMs, detour: places.detour, courses }
+}
+
+/** The ids and places of a problem. */
+export const namesOf = ({ distances, jobs, vehicles }: RoutingProblem): NonNullable<RoutePlanDocument["names"]> => {
+  const ids = { vehicles: vehicles.map(({ id }) => id), jobs: jobs.map(({ id }) => id) }
+  if (distances.source === "matrix") return { ...ids, places: null }
+  const { detour, points } = distances
+  const of = (place: number | null) => (place === null ? null : points[place]!)
+  const ends = vehicles.map(({ end, start }) => ({ start: of(start), end: of(end) }))
+  return { ...ids, places: { detour, jobs: jobs.map(({ place }) => points[place]!), vehicles: ends } }
 }

@@ -36,7 +36,7 @@ import { toHex } from "@flyball/evidence"
 import { planBytes, problemBytes, ROUTES_WRITER } from "@flyball/rules"
 import { Context, Deferred, Effect, Layer, Queue } from "effect"
 import { dispatchPlan } from "./dispatch.ts"
-import { isOver, planOut, putPlan, type RoutePlanDocument, storedPlan, type StoredPlan } from "./document.ts"
+import { isOver, namesOf, planOut, putPlan, type RoutePlanDocument, storedPlan, type StoredPlan } from "./document.ts"
 import { planEnd, planFailed } from "./plan-end.ts"
 import { poseProblem, Unfit } from "./problem.ts"
 
@@ -164,7 +164,7 @@ export class RoutePlans extends Context.Service<RoutePlans, RoutePlansApi>()("fl
           baseMs,
           vehicles: problem.vehicles.length,
           jobs: problem.jobs.length,
-          names: { vehicles: problem.vehicles.map((one) => one.id), jobs: problem.jobs.map((one) => one.id) },
+          names: namesOf(problem),
           plan: null,
           planDigest: null,
           trace: null,

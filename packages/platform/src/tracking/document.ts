@@ -3,6 +3,7 @@ import type { Geofence, TrackedVehicle } from "@flyball/contract"
 import { type ListEntry, listKeys, sortable } from "@flyball/core"
 import type { Document, DocumentPut, JsonObject } from "@flyball/core/storage"
 import { canonicalBytes, formatInstant, utf8 } from "@flyball/evidence"
+import type { CourseState } from "./courses.ts"
 import type { Fence, FenceState } from "./fences.ts"
 
 /** Collection of vehicles. */
@@ -32,6 +33,8 @@ export type VehicleDocument = {
   readonly vehicleId: string
   readonly latest: Fix
   readonly fences: { readonly [fenceId: string]: FenceState }
+  /** Where it is on the course of its plan. */
+  readonly course?: CourseState
   readonly createdAtMs: number
 }
 

@@ -29,6 +29,12 @@ const planeOf = ({ latitude, longitude }: Point) => {
   ]
 }
 
+/** Metres between two points, by the middle latitude: right to a part in a thousand over some hundred kilometres. */
+export const metresBetween = (from: Point, to: Point): number => {
+  const [[, north], latitude] = [planeOf(from)(to), (from.latitude + to.latitude) / 2]
+  return Math.hypot(planeOf({ ...from, latitude })(to)[0], north)
+}
+
 /** Metres from a point to the border of a fence; below 0 inside. */
 export const metresToFence = ({ circle, polygon }: Pick<Fence, "circle" | "polygon">, at: Point): number => {
   const plane = planeOf(at)

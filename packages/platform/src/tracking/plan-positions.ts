@@ -1,4 +1,4 @@
-/** Plans what positions change: vehicles, their hours, and events of fences. Pure. */
+/** Plans what positions change: vehicles, their hours, and events of fences and plans. Pure. */
 import { type PositionsTaken, trackingBounds } from "@flyball/contract"
 import { platformEvent } from "@flyball/core"
 import type { ChangeSet } from "@flyball/core/storage"
@@ -17,6 +17,7 @@ import {
   type TrackDocument,
   type VehicleDocument
 } from "./document.ts"
+import { coursesByVehicle, type CoursesDocument, followCourse } from "./courses.ts"
 import { boxed, type BoxedFence, type FenceState, isBeyond, outside, stepFence } from "./fences.ts"
 
 /** What is known of a vehicle: version 0 where nothing is. */
@@ -36,6 +37,7 @@ export interface TrackedUnit {
   readonly orgUnit: string
   readonly nowMs: number
   readonly fences: ReadonlyArray<Stored<FenceDocument>>
+  readonly courses: ReadonlyArray<Stored<CoursesDocument>>
 }
 
 /** The beginning of the hour of a time. */
@@ -49,6 +51,7 @@ export const planPositions = (
   const puts = []
   const events = []
   const fences = unit.fences.map(({ body, id }) => ({ id, ...boxed(body) }))
+  const courses = coursesByVehicle(unit.courses)
   let [late, repeated] = [0, 0]
   for (const [vehicleId, known] of vehicles) {
     const fresh: Array<Fix> = []
@@ -83,8 +86,24 @@ export const planPositions = (
       )
     )
     const { nowMs, orgUnit, owner } = unit
+    const planned = courses.get(vehicleId)
+    const followed = planned === undefined ? null : followCourse(known.body?.course ?? null, planned, moving)
+    events.push(
+      ...(followed?.left ?? []).map((atMs) =>
+        platformEvent("fleet.off_plan", orgUnit, {
+          plan_id: planned!.planId,
+          vehicle_id: vehicleId,
+          at: formatInstant(atMs)
+        })
+      )
+    )
     const createdAtMs = known.body?.createdAtMs ?? nowMs
-    const body = { owner, orgUnit, vehicleId, latest: moving.at(-1)!, fences: moved.fences, createdAtMs }
+    const now = {
+      latest: moving.at(-1)!,
+      fences: moved.fences,
+      ...(followed === null ? {} : { course: followed.state })
+    }
+    const body = { owner, orgUnit, vehicleId, ...now, createdAtMs }
     puts.push(putVehicle({ id: known.id, version: known.version, body }))
   }
   const came = [...vehicles.values()].reduce((all, known) => all + known.came.length, 0)

@@ -23,6 +23,7 @@ import {
   Entropy,
   EvidenceCrypto,
   newId,
+  ROUTE_COURSES,
   sortable,
   unitOwner
 } from "@flyball/core"
@@ -30,6 +31,7 @@ import { type Document, type ReadFault, Storage } from "@flyball/core/storage"
 import { formatInstant, parseInstant, toHex } from "@flyball/evidence"
 import { TRACKING_WRITER } from "@flyball/rules"
 import { Context, Effect, Layer } from "effect"
+import type { CoursesDocument } from "./courses.ts"
 import {
   digested,
   E7,
@@ -139,7 +141,8 @@ export class Tracking extends Context.Service<Tracking, TrackingApi>()("flyball/
               { concurrency: 16 }
             )
             const fences = yield* fencesOf(owner)
-            const planned = planPositions(new Map(vehicles), { owner, orgUnit: unit, nowMs, fences })
+            const courses = (yield* storage.find(ROUTE_COURSES, "owner", owner)).map(storedAs<CoursesDocument>)
+            const planned = planPositions(new Map(vehicles), { owner, orgUnit: unit, nowMs, fences, courses })
             if ("full" in planned) return yield* refused(rows.get(planned.full)![0]!, "vehicle_id", FULL, planned.full)
             return yield* commitAnswered(storage.commit(planned.change), planned.taken)
           }),
@@ -262,7 +265,10 @@ export class Tracking extends Context.Service<Tracking, TrackingApi>()("flyball/
         const before = sortable(Math.max(0, nowMs - trackingBounds.keptMs))
         const old = yield* storage.range(TRACKS, "from", { before, limit: PAGE })
         if (old.length > 0) yield* deleteAll(old)
-        if (due.length === PAGE || old.length === PAGE) yield* Effect.suspend(() => round)
+        const overMs = Math.max(0, nowMs - trackingBounds.pastMs)
+        const over = yield* storage.range(ROUTE_COURSES, "until", { before: sortable(overMs), limit: PAGE })
+        if (over.length > 0) yield* deleteAll(over)
+        if ([due, old, over].some(({ length }) => length === PAGE)) yield* Effect.suspend(() => round)
       }).pipe(Effect.catchTag("StorageConflict", () => Effect.void))
 
       return Tracking.of({

@@ -3,6 +3,7 @@ import { type Governor, memoryStorage, openGovernor } from "@flyball/core"
 import { type HttpApi, openHttp } from "@flyball/http"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { platform } from "../index.ts"
+import { type Course, type CourseState, followCourse, type Place } from "./courses.ts"
 import { boxed, metresToFence, outside, stepFence } from "./fences.ts"
 
 describe("fences", () => {
@@ -39,6 +40,76 @@ describe("fences", () => {
     assert.isBelow(metresToFence({ circle: null, polygon }, corner(-0.5, -179.9)), 0)
     assert.isAbove(metresToFence({ circle: null, polygon }, corner(0.5, 180)), 0)
     assert.closeTo(metresToFence({ circle, polygon: null }, corner(52.51, 13.4)), 1_012, 1)
+  })
+})
+
+describe("a vehicle with a course", () => {
+  /** So many kilometres north and east of the start. */
+  const place = (north: number, east = 0): Place => [
+    525_000_000 + Math.round(north * 89_932),
+    134_000_000 + Math.round(east * 147_731)
+  ]
+  const places = [place(0), place(10), place(10, 10), place(0)]
+  const whole = { vehicleId: "v", places, isOpen: false, fromMs: 0, untilMs: 9_000_000 }
+  /** When it left, of positions `[north, east, seconds]` one after the other. */
+  const follow = (fixes: ReadonlyArray<readonly [number, number, number]>, course: Partial<Course> = {}) => {
+    let state: CourseState | null = null
+    const left: Array<number> = []
+    for (const [north, east, s] of fixes) {
+      const [latitude, longitude] = place(north, east)
+      const of = { planId: "p", detour: 1_000, course: { ...whole, ...course } }
+      const after = followCourse(state, of, [{ atMs: s * 1_000, latitude, longitude }])
+      state = after.state
+      left.push(...after.left.map((ms) => ms / 1_000))
+    }
+    return { left, state: state! }
+  }
+  const off = [
+    [5, -8, 60],
+    [5, -8, 359],
+    [5, -8, 360],
+    [5, -8, 900]
+  ] as const
+
+  it("is on plan along its ways, over a place that it passes over, and done at the last one", () => {
+    const along = [0, 2, 4, 6, 8, 10].map((north, at) => [north, 0.9, at * 400] as const)
+    const { left, state } = follow([
+      ...along,
+      [10, 9.8, 2_800],
+      [5, 5, 3_200],
+      [0, 0.1, 3_600],
+      [50, 0, 4_000],
+      [50, 0, 9_000]
+    ])
+    assert.deepStrictEqual([left, state.next], [[], 4])
+    assert.deepStrictEqual(
+      follow([
+        [7, 2.2, 0],
+        [10, 5, 400],
+        [6, 6, 800],
+        [0, 0, 1_200]
+      ]),
+      {
+        left: [],
+        state: { planId: "p", next: 4, isOn: true, sinceMs: null }
+      }
+    )
+  })
+
+  it("has left after the dwell, once, and again when it was back within the narrower margin", () => {
+    assert.deepStrictEqual(follow([[0, 0, 0], ...off]).left, [360])
+    assert.deepStrictEqual(follow([[0, 0, 0], ...off.slice(0, 2), [5, 0, 359.5], [5, -8, 360]]).left, [])
+    const again = off.map(([north, east, s]) => [north, east, s + 1_000] as const)
+    assert.deepStrictEqual(follow([[0, 0, 0], ...off, [5, -3, 901], ...again]).left, [360])
+    assert.deepStrictEqual(follow([[0, 0, 0], ...off, [5, -2, 901], ...again]).left, [360, 1_360])
+  })
+
+  it("is judged in its time alone, and with an open start once it was between two places", () => {
+    assert.deepStrictEqual(follow(off, { fromMs: 61_000 }).left, [900])
+    assert.deepStrictEqual(follow(off, { untilMs: 359_000 }).left, [])
+    assert.deepStrictEqual(follow(off, { isOpen: true }).left, [])
+    assert.deepStrictEqual(follow([[5, 0, 0], ...off], { isOpen: true }).left, [360])
+    assert.deepStrictEqual(follow(off, { isOpen: true, places: places.slice(0, 1) }).left, [])
   })
 })
 
