@@ -37,7 +37,7 @@ export const ExtractQuery = Schema.Struct({
 export const ExtractIn = Schema.Struct({
   content: optional(text(1, Math.ceil(requestBounds.inlineDocumentBytes / 3) * 4)),
   url: optional(text(1, 2_048)),
-  /** Media type of the document. */
+  /** Media type of the document; of what is at `url`, it may be left out: then its answer states it. */
   media_type: optional(text(1, 200)),
   document_type: optional(documentType),
   model: optional(model),

@@ -20,6 +20,8 @@ export interface AgentCalled {
   readonly statusCode: number | null
   readonly errorCode: AttemptError | null
   readonly body: Uint8Array
+  /** Media type that its answer states, without parameters; left out where it states none. */
+  readonly mediaType?: string
   /** Whether all of the body is there. */
   readonly isComplete: boolean
   /** Whether it has more bytes than are read. */

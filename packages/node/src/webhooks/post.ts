@@ -9,6 +9,8 @@ import type { Target } from "./target.ts"
 export interface Posted {
   readonly statusCode: number | null
   readonly errorCode: Attempted["errorCode"]
+  /** Media type of the answer, without parameters. */
+  readonly mediaType?: string
   /** The first bytes of the body, up to `keepBytes`. */
   readonly body: Uint8Array
   /** Whether the body ended within what is read of it. */
@@ -104,8 +106,15 @@ export const post = (request: Post, agents: PinnedAgents, done: (posted: Posted)
     if (closesAtOnce(kept)) sent.shouldKeepAlive = false
     if (reading === null)
       return finish({ ...unread, statusCode, errorCode: errorOfStatus(statusCode), retryAfter, stream: response })
+    const mediaType = (response.headers["content-type"] ?? "").split(";", 1)[0]!.trim().toLowerCase()
     readBody(response, reading, (read) =>
-      finish({ statusCode, errorCode: errorOfStatus(statusCode), ...read, retryAfter })
+      finish({
+        statusCode,
+        errorCode: errorOfStatus(statusCode),
+        ...read,
+        retryAfter,
+        ...(mediaType === "" ? {} : { mediaType })
+      })
     )
   })
   sent.on("error", (error) => fail(errorCodeOf(error, phase)))

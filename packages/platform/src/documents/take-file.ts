@@ -32,21 +32,28 @@ export const takeFile = Effect.fnUntraced(function* (
     const path = ownFile(folder, id, body.path)
     return { path, mediaType: body.media, bytes: body.bytes, sha256: body.sha256 }
   }
-  const { content = null, media_type: mediaType = null, url = null } = body
+  const { content = null, media_type: stated = null, url = null } = body
   if ((content === null) === (url === null)) return yield* refused("content", "Send either `content` or `url`")
-  if (mediaType === null || !documentMedia.includes(mediaType))
-    return yield* refused("media_type", `Expected one of ${documentMedia.join(", ")}`, mediaType)
-  const bytes = content === null ? yield* fetched(url!, egress) : fromBase64(content)
+  if (stated !== null || url === null) yield* known(stated)
+  const got: { readonly body: Uint8Array | null; readonly mediaType?: string } =
+    content === null ? yield* fetched(url!, egress) : { body: fromBase64(content) }
+  const mediaType = yield* known(stated ?? got.mediaType ?? null)
+  const bytes = got.body
   if (bytes === null || bytes.length === 0) return yield* refused("content", "Expected base64 of a document")
   if (bytes.length > requestBounds.inlineDocumentBytes)
     return yield* new BodyTooLarge({ limitBytes: requestBounds.inlineDocumentBytes })
   return { ...newFile(folder, id, bytes), mediaType, bytes: bytes.length }
 })
 
+const known = (mediaType: string | null): Effect.Effect<string, InvalidInput> =>
+  mediaType !== null && documentMedia.includes(mediaType)
+    ? Effect.succeed(mediaType)
+    : Effect.fail(refused("media_type", `Expected one of ${documentMedia.join(", ")}`, mediaType))
+
 const fetched = Effect.fnUntraced(function* (
   url: string,
   egress: EgressApi | null
-): Effect.fn.Return<Uint8Array, BodyTooLarge | InvalidInput> {
+): Effect.fn.Return<{ readonly body: Uint8Array; readonly mediaType?: string }, BodyTooLarge | InvalidInput> {
   if (egress === null) return yield* refused("url", "This server fetches no documents")
   const problem = egress.urlProblem(url)
   if (problem !== null) return yield* refused("url", problem, url)
@@ -62,5 +69,5 @@ const fetched = Effect.fnUntraced(function* (
   if (got.isTooLarge) return yield* new BodyTooLarge({ limitBytes })
   if (got.statusCode !== 200 || !got.isComplete)
     return yield* refused("url", `The address did not give the document (${got.errorCode ?? got.statusCode})`)
-  return got.body
+  return got
 })
