@@ -6,6 +6,7 @@ const proofs: {
 } = {
   client: () => import("./client.ts"),
   connections: () => import("./connections.ts"),
+  documents: () => import("./documents.ts"),
   differential: () => import("../../benchmarks/envelopes-rivals/differential.ts"),
   drift: () => import("./drift.ts"),
   executions: () => import("./executions.ts"),
