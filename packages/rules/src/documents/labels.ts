@@ -15,7 +15,7 @@ type Row = readonly [field: string | null, strength: number, words: string]
 
 const tax = "(?:vat|tax|gst|mwst|ust|u\\.?st|mehrwertsteuer|umsatzsteuer|btw|tva|iva|taxes|sales tax|m\\.w\\.st)"
 const invoice = `(?:
-  tax invoice|invoice|rechnung|rechnungs|facture|factuur|bill|beleg|faktura|credit note|gutschrift|gutschrifts|
+  tax invoice|invoice|\\p{L}*rechnung|rechnungs|facture|factuur|bill|beleg|faktura|credit note|gutschrift|gutschrifts|
   avoir|creditnota|creditfactuur|document)`
 /** A pattern of whole words; line ends in the source part nothing. */
 const of = (source: string): RegExp =>
@@ -82,7 +82,7 @@ const rows: { readonly [kind in ValueKind]: ReadonlyArray<Row> } = {
       "tax",
       92,
       `
-          (?:total )?${tax} (?:total|amount|betrag|bedrag)|(?:total|montant|summe|gesamt|
+          (?:total )?${tax}\\.? (?:total|amount|betrag|bedrag|gesamt)|(?:total|montant|summe|gesamt|
           totaal)(?: \\p{L}+)? ${tax}|steuerbetrag|mwst-?betrag|ust-?betrag|total tax(?:es)?|(?:zzgl|zuzügl|
           plus|add|\\+)\\.? ?(?:\\d+(?:[.,]\\d+)? ?%)? ?${tax}`
     ],
@@ -107,6 +107,7 @@ const rows: { readonly [kind in ValueKind]: ReadonlyArray<Row> } = {
           ausstellungsdatum|datum der rechnung|date facture|issued(?: at| on)?|belegdatum|emission date|
           factuur ?datum|facturatiedatum`
     ],
+    ["date", 90, "(?:nr|no|n°|nummer)\\.?:? \\S+ (?:vom|von|du|van|dated)"],
     ["date", 70, "date|datum|le|vom|du|dated|van|den"],
     [
       "due_date",
@@ -126,7 +127,7 @@ const rows: { readonly [kind in ValueKind]: ReadonlyArray<Row> } = {
           liefer(?:datum|ung|ungsdatum)?|leistungs(?:datum|zeitraum)|delivery(?: date)?|date of delivery|
           livraison|order(?: date|datum)?|bestell(?:datum|ung)|auftrags(?:datum|bestätigung)|commande|
           ship(?:ped|ping)?(?: date)?|period|periode|période|from|von|until|druckdatum|printed|geburtsdatum|
-          birth|verkauft|leveringsdatum|leverdatum|versanddatum|op|contract date`
+          birth|\\d{4} bis|verkauft|leveringsdatum|leverdatum|versanddatum|op|contract date`
     ]
   ],
   id: [
@@ -134,8 +135,9 @@ const rows: { readonly [kind in ValueKind]: ReadonlyArray<Row> } = {
       "invoice_number",
       97,
       `
-          ${invoice}[- ]?(?:nummer|number|numéro|num|no|nr|n°|nº|id)\\b\\.?|${invoice}\\s?(?:n°|nº|#|no\\.|
-          nr\\.)|(?:numéro|n°|nº|nummer|number|no\\.?) (?:de |of |der )?(?:la )?${invoice}|${invoice}[- ](?:no|
+          ${invoice}(?: \\(\\d+\\))?[- ]?(?:nummer|number|numéro|num|no|nr|n°|nº|id)\\b\\.?|
+          ${invoice}\\s?(?:n°|nº|#|no\\.|nr\\.)|
+          (?:numéro|n°|nº|nummer|number|no\\.?) (?:de |of |der )?(?:la )?${invoice}|${invoice}[- ](?:no|
           nr|ref(?:erence)?)`
     ],
     ["invoice_number", 78, `${invoice}`],

@@ -8,7 +8,7 @@ const pattern = (source: string, flags: string): RegExp => new RegExp(source.rep
 
 const form = pattern(
   String.raw`
-    (?<![\p{L}])(?:GmbH(?: & Co\.? ?KG(?:aA)?)?|AG|KG|OHG|UG(?: \(haftungsbeschränkt\))?|e\. ?[KV]\.|mbH|SE|
+    (?<![\p{L}])(?:GmbH(?: & Co\.?(?: ?KG(?:aA)?)?)?|AG|KG|OHG|UG(?: \(haftungsbeschränkt\))?|e\. ?[KV]\.|mbH|SE|
     Ltd\.?|Limited|LLC|LLP|Inc\.?|Corp\.?|Corporation|PLC|plc|S\.?A\.?S\.?U?|S\.?A\.?R\.?L\.?|EURL|SNC|B\.?V\.?|
     N\.?V\.?|V\.?O\.?F\.?|BVBA|SRL|S\.?r\.?l\.?|S\.?p\.?A\.?|S\.L\.|Sdn\.? ?Bhd\.?|Pty\.? Ltd\.?|Pvt\.? Ltd\.?|
     A/S|ApS|AB|Oy|S\.A\.|SA)(?![\p{L}])`,
@@ -17,10 +17,11 @@ const form = pattern(
 const separators = /\s*(?:[●•|·,]|\s[-–—*]\s)\s*/
 const recipients = pattern(
   String.raw`
-    ^(?:bill(?:ed)? to|ship to|sold to|invoice to|customer|client|kunde|an|rechnung an|rechnungsempfänger|
+    ^(?:käufer|buyer|acheteur|koper|(?:\p{L}+ )?\p{L}*empfänger|bill(?:ed)? to|ship to|sold to|invoice to|customer|
+    client|kunde|an|rechnung an|
     lieferanschrift|rechnungsadresse|rechnungsanschrift|factuuradres|afleveradres|facturé à|adressé à|
     destinataire|deliver to|attn|to|bill to address|z\.? ?h\.?d\.?)\b\s*:?`,
-  "i"
+  "iu"
 )
 const senders = pattern(
   String.raw`
@@ -31,10 +32,13 @@ const senders = pattern(
 )
 const noName = pattern(
   String.raw`
-    ^(?:[\d\W]*$|seite|page|pagina|invoice|tax invoice|rechnung|facture|factuur|datum|date|tel|fax|e-?mail|www|
-    http|iban|bic|original|copy|kopie|gutschrift|credit note|statement|receipt|order|total|subtotal)`,
+    ^(?:[\d\W]*$|\d{5}|\(?c\)|©|nummer|globale nummer|gln|name|anschrift|seite|page|pagina|invoice|tax invoice|
+    rechnung|facture|factuur|datum|date|tel|fax|e-?mail|www|http|iban|bic|original|copy|kopie|gutschrift|credit note|
+    statement|receipt|order|total|subtotal)`,
   "i"
 )
+
+const nameLabel = /^name\s*:\s*/i
 
 /** The name of a vendor: a guess with its evidence; null for none. On a receipt it stands at the top. */
 export const findVendor = (lines: ReadonlyArray<Line>, receipt: boolean): Guess | null => {
@@ -110,7 +114,7 @@ export const findVendor = (lines: ReadonlyArray<Line>, receipt: boolean): Guess 
 
 /** A name as it is written, up to its legal form; null where the text is none. */
 const nameIn = (labelled: string): string | null => {
-  const text = labelled.replace(senders, "").trim()
+  const text = labelled.replace(senders, "").replace(nameLabel, "").trim()
   const matched = form.exec(text)
   const cut = (matched === null ? text : text.slice(0, matched.index + matched[0].length))
     .replace(/^(?:[^\p{L}\d]+)|[\s:,;-]+$/gu, "")
@@ -122,7 +126,9 @@ const nameIn = (labelled: string): string | null => {
 const below = (lines: ReadonlyArray<Line>, segment: Segment): Segment | null => {
   for (const line of lines.slice(segment.line + 1, segment.line + 5)) {
     const found = line.find(({ right, x }) => x < segment.right + segment.height && right > segment.x - segment.height)
-    if (found !== undefined && found.page === segment.page && !found.text.startsWith("(")) return found
+    if (found === undefined || found.page !== segment.page || found.text.startsWith("(")) continue
+    if (nameLabel.test(found.text)) return line[line.indexOf(found) + 1] ?? null
+    if (!noName.test(found.text)) return found
   }
   return null
 }
