@@ -228,7 +228,7 @@ describe("a replay", () => {
       verdicts: {},
       mismatches: [],
       withheld: [],
-      statement: "This pack has no evaluation, so none was recomputed."
+      statement: "This pack has no record that is judged, so none was recomputed."
     })
     const { out } = await call(pack("valid-full-12.evp.gz"), "--vkey", vkey, "--replay")
     expect(out).toContain("Evaluations     none.\n")

@@ -56,10 +56,10 @@ describe("a range that begins after record 0", () => {
       ])
     )
     expect(notChecked[0]).toBe(
-      "3 evaluations were recomputed only with the tier, status, versions and sums that their records state, " +
+      "3 judged records were recomputed only with the tier, status, versions and sums that their records state, " +
         "because the records that prove them are before this pack. Request a full pack."
     )
-    expect(replay!.statement).toMatch(/^0 of 3 recorded evaluations follow from the envelopes in force/)
+    expect(replay!.statement).toMatch(/^0 of 3 judged records follow from the envelopes in force/)
     expect(text).toContain("3 recomputed: 3 as_recorded.")
   })
 })

@@ -345,7 +345,7 @@ describe("a pack with undisclosed parts", () => {
       expect(replay!.verdicts, String(disclose)).toEqual({ withheld: all - ok, ...(ok === 0 ? {} : { ok }) })
       expect([status, notChecked[0]]).toEqual([
         2,
-        `${all - ok} evaluations could not be recomputed, because their inputs are not in this pack. Request a ` +
+        `${all - ok} judged records could not be recomputed, because their inputs are not in this pack. Request a ` +
           `full pack that discloses them.`
       ])
     }

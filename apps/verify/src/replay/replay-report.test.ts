@@ -76,14 +76,12 @@ describe("the lists", () => {
     ])
     expect(replayCounts(many)).toBe("56 recomputed: 1 ok, 25 tier_mismatch, 30 withheld.")
     const [wrong, open] = replayEntries(many)
-    expect(wrong!.title).toBe("Evaluations that do not follow from their rules: 25, the first 20 of them here")
+    expect(wrong!.title).toBe("Judged records that do not follow from their rules: 25, the first 20 of them here")
     expect(wrong!.items[0]).toBe(
       "Record 30: The agent had a different tier or status. Because of 30. (tier_mismatch, evl_30 of agt_1)"
     )
     expect(open!.title).toContain("could not be recomputed: 30")
-    expect(many.statement).toMatch(
-      /^25 recorded evaluations do not follow .* \(the first: tier_mismatch at record 30\)/
-    )
+    expect(many.statement).toMatch(/^25 judged records do not follow .* \(the first: tier_mismatch at record 30\)/)
   })
 
   it("accuse the sealer as soon as one verdict is not of an SDK", () => {

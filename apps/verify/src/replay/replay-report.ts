@@ -11,7 +11,7 @@ export interface ReplayReport {
   readonly evaluations: number
   /** How many of them are verdicts that an agent's SDK gave while the service was away. */
   readonly local_verdicts: number
-  /** How many evaluations have each verdict; those that none has are left out. */
+  /** How many judged records have each verdict; those that none has are left out. */
   readonly verdicts: { readonly [verdict in RecomputeVerdict]?: number }
   /** The first {@link MAX_LISTED} that do not follow from their envelopes, by seq. */
   readonly mismatches: ReadonlyArray<ListedEvaluation>
@@ -121,7 +121,7 @@ export class ReplayCount {
   }
 }
 
-/** How many evaluations do not follow from their envelopes. */
+/** How many judged records do not follow from the records before them. */
 export const mismatchCount = ({ evaluations, verdicts }: Pick<ReplayReport, "evaluations" | "verdicts">): number =>
   evaluations - (verdicts.ok ?? 0) - (verdicts.as_recorded ?? 0) - (verdicts.withheld ?? 0)
 
@@ -139,7 +139,7 @@ export const withReplay = (report: Report, replay: ReplayReport | null, why: str
     ...(notShown === 0
       ? []
       : [
-          `${plural(notShown, "evaluation")} could not be recomputed, because their inputs are ` +
+          `${plural(notShown, "judged record")} could not be recomputed, because their inputs are ` +
             `not in this pack. Request a full pack that discloses them.`
         ]),
     ...(replay.over_budget === 0
@@ -167,7 +167,7 @@ export const withReplay = (report: Report, replay: ReplayReport | null, why: str
     ...((replay.verdicts.as_recorded ?? 0) === 0
       ? []
       : [
-          `${plural(replay.verdicts.as_recorded!, "evaluation")} ` +
+          `${plural(replay.verdicts.as_recorded!, "judged record")} ` +
             `${replay.verdicts.as_recorded === 1 ? "was" : "were"} recomputed only with the tier, status, ` +
             `versions and sums that ` +
             `${replay.verdicts.as_recorded === 1 ? "its record states" : "their records state"}, because the ` +
@@ -194,13 +194,13 @@ export const withReplay = (report: Report, replay: ReplayReport | null, why: str
       : [
           `${plural(replay.unreadable_records, "record")} of agents, envelopes or evaluations that ` +
             `${replay.unreadable_records === 1 ? "is" : "are"} not in the form that this version knows: unknown ` +
-            `members were ignored when evaluations were recomputed.`
+            `members were ignored when records were judged.`
         ]),
     ...(replay.unknown_kinds === 0 || replay.evaluations + replay.four_eyes.acts === 0
       ? []
       : [
           `${plural(replay.unknown_kinds, "record")} of kinds that this version does not know: ignored when ` +
-            `evaluations were recomputed. A newer version may know them.`
+            `records were judged. A newer version may know them.`
         ])
   ]
   return {
@@ -224,17 +224,16 @@ const evaluationsStatement = (replay: Counted, onlySdksErred: boolean): string =
   const first = replay.mismatches[0]
   if (first !== undefined)
     return (
-      `${wrong === 1 ? "One recorded evaluation does" : `${wrong} recorded evaluations do`} not follow ` +
+      `${wrong === 1 ? "One judged record does" : `${wrong} judged records do`} not follow ` +
       `from the records before ${wrong === 1 ? "it" : "them"} ` +
       `(${wrong === 1 ? "" : "the first: "}${first.verdict} at record ${first.seq}): ` +
       (onlySdksErred
         ? "an agent's SDK reports a verdict that its envelopes do not give."
         : "the sealer of this chain sealed something that does not follow from its rules.")
     )
-  if (evaluations === 0) return "This pack has no evaluation, so none was recomputed."
+  if (evaluations === 0) return "This pack has no record that is judged, so none was recomputed."
   const good = verdicts.ok ?? 0
-  const made =
-    good === evaluations ? "Every recorded evaluation follows" : `${good} of ${evaluations} recorded evaluations follow`
+  const made = good === evaluations ? "Every judged record follows" : `${good} of ${evaluations} judged records follow`
   return (
     `${made} from the envelopes in force and the records before it; that the signals were true, that the ` +
     "agent asked before it acted, and that it followed the answer, is not proved by this."

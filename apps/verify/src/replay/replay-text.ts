@@ -57,7 +57,7 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   withheld: "It could not be recomputed."
 }
 
-/** How many evaluations there are, by verdict. */
+/** How many judged records there are, by verdict. */
 export const replayCounts = ({ evaluations, local_verdicts: local, verdicts }: ReplayReport): string => {
   const alone = local === 0 ? "" : ` ${local} of them by the agent's SDK alone.`
   return evaluations === 0 ? "none." : `${evaluations} recomputed: ${countedVerdicts(replayText, verdicts)}.${alone}`
@@ -75,7 +75,7 @@ export const replayEntries = (
       ? []
       : [
           {
-            title: `Evaluations that do not follow from their rules: ${wrong}${listed(replay.mismatches, wrong)}`,
+            title: `Judged records that do not follow from their rules: ${wrong}${listed(replay.mismatches, wrong)}`,
             items: replay.mismatches.map(item)
           }
         ]),
@@ -97,7 +97,7 @@ export const replayEntries = (
       : [
           {
             title:
-              `Evaluations that could not be ` +
+              `Judged records that could not be ` +
               `recomputed${recorded === 0 ? "" : ", or not from the records before them"}: ` +
               `${open}${listed(replay.withheld, open)}`,
             items: replay.withheld.map(item)
