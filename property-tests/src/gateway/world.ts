@@ -1,6 +1,6 @@
 /** A server of ours with a gateway, a loopback upstream that speaks each form, and official clients before it. */
 import { Anthropic } from "@anthropic-ai/sdk"
-import { type Governor, memoryStorage, openGovernor } from "@flyball/core"
+import { type Governor, type GovernorOptions, memoryStorage, openGovernor } from "@flyball/core"
 import { openHttp } from "@flyball/http"
 import { pinnedWebhooks } from "@flyball/node"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
@@ -64,8 +64,11 @@ const envelope = {
 const ann = { writer: `usr_${"0".repeat(25)}1` }
 const ben = { writer: `usr_${"0".repeat(25)}2` }
 
-/** Opens the world. `script` is what the upstream does next. */
-export const openWorld = async (more: PlatformOptions = {}) => {
+/** Opens the world, in memory if nothing else is given. `script` is what the upstream does next. */
+export const openWorld = async (
+  more: PlatformOptions = {},
+  { idleMs = 300, ...host }: Partial<Pick<GovernorOptions, "keys" | "storage">> & { readonly idleMs?: number } = {}
+) => {
   const bodies: Array<string> = []
   const headers: Array<IncomingMessage["headers"]> = []
   const world = { script: json({}) as Script }
@@ -82,6 +85,7 @@ export const openWorld = async (more: PlatformOptions = {}) => {
   const upstreams: Array<Upstream> = []
   const governor: Governor = await openGovernor({
     storage: memoryStorage(),
+    ...host,
     log: () => undefined,
     webhooks: pinnedWebhooks({ egressAllow: ["127.0.0.1"], allowHttp: true }),
     capabilities: [platform({ ...more, usdInr: 80, gateway: { upstreams, reviewWaitMs: 5_000 } })]
@@ -91,7 +95,7 @@ export const openWorld = async (more: PlatformOptions = {}) => {
     name: "m",
     price: { input_micro_usd_per_mtok: 1_000_000, output_micro_usd_per_mtok: 2_000_000 }
   })
-  const of = { model: "m", baseUrl: base, sealedSecret: null, modelId: model.id, timeoutMs: 300, idleMs: 300 }
+  const of = { model: "m", baseUrl: base, sealedSecret: null, modelId: model.id, timeoutMs: idleMs, idleMs }
   upstreams.push({ ...of, forms: ["chat", "responses", "messages"] })
   const { agent } = await governor.agents.register({
     name: "clerk",
@@ -117,6 +121,7 @@ export const openWorld = async (more: PlatformOptions = {}) => {
     modelId: model.id,
     key,
     url,
+    upstream: base,
     bodies,
     headers,
     usage,

@@ -154,6 +154,10 @@ export const ledger = Effect.fnUntraced(function* (usdInr: number | null) {
       )
       .pipe(
         Effect.catchDefect((defect) => (defect instanceof SettledBefore ? Effect.void : Effect.die(defect))),
+        // Two sweeps may close one call at once: the second has another latency to say.
+        Effect.catchTag("ClientRefReused", (reused) =>
+          Effect.flatMap(storage.get(CALLS, call.id), (open) => (open === null ? Effect.void : Effect.fail(reused)))
+        ),
         Effect.ensuring(Effect.sync(() => live.delete(call.id)))
       )
   }, beside)
