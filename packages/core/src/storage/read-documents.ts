@@ -89,6 +89,8 @@ export const unitsOf = (rows: ReadonlyArray<DocumentText>): number =>
 
 const frozen = <A>(value: A): A => {
   if (typeof value !== "object" || value === null) return value
-  for (const name in value) frozen(value[name])
+  // Names of a long list's members would be a text each.
+  if (Array.isArray(value)) for (const item of value) frozen(item)
+  else for (const name in value) frozen(value[name])
   return Object.freeze(value)
 }

@@ -20,36 +20,43 @@ interface Point {
 /** Metres of one degree of latitude. */
 const DEGREE_M = 111_195
 
-/** Metres east and north of a point; the shorter way round, over the 180th meridian too. */
-const planeOf = ({ latitude, longitude }: Point) => {
-  const east = DEGREE_M * Math.cos((latitude * Math.PI) / 180)
-  return (to: Point): readonly [number, number] => [
-    (((to.longitude - longitude + 540) % 360) - 180) * east,
-    (to.latitude - latitude) * DEGREE_M
-  ]
+/** Metres of one degree of longitude. */
+const degreeEastM = (latitude: number): number => DEGREE_M * Math.cos((latitude * Math.PI) / 180)
+
+/** Degrees from one longitude to another, the shorter way round, over the 180th meridian too. */
+const degreesEast = (from: number, to: number): number => {
+  const degrees = to - from
+  return degrees > 180 ? degrees - 360 : degrees < -180 ? degrees + 360 : degrees
 }
 
 /** Metres between two points, by the middle latitude: right to a part in a thousand over some hundred kilometres. */
-export const metresBetween = (from: Point, to: Point): number => {
-  const [[, north], latitude] = [planeOf(from)(to), (from.latitude + to.latitude) / 2]
-  return Math.hypot(planeOf({ ...from, latitude })(to)[0], north)
-}
+export const metresBetween = (from: Point, to: Point): number =>
+  Math.hypot(
+    degreesEast(from.longitude, to.longitude) * degreeEastM((from.latitude + to.latitude) / 2),
+    (to.latitude - from.latitude) * DEGREE_M
+  )
 
 /** Metres from a point to the border of a fence; below 0 inside. */
 export const metresToFence = ({ circle, polygon }: Pick<Fence, "circle" | "polygon">, at: Point): number => {
-  const plane = planeOf(at)
-  if (circle !== null) return Math.hypot(...plane(circle)) - circle.radius_m
-  const corners = polygon!.map(plane)
+  if (circle !== null) return metresBetween(at, circle) - circle.radius_m
+  // Metres east and north of the point.
+  const eastM = degreeEastM(at.latitude)
+  const x = (corner: Point): number => degreesEast(at.longitude, corner.longitude) * eastM
+  const y = (corner: Point): number => (corner.latitude - at.latitude) * DEGREE_M
   let isInside = false
   let nearest = Number.POSITIVE_INFINITY
-  for (let at = 0, before = corners.length - 1; at < corners.length; before = at++) {
-    const [[x1, y1], [x2, y2]] = [corners[before]!, corners[at]!]
+  let [x1, y1] = [x(polygon!.at(-1)!), y(polygon!.at(-1)!)]
+  for (const corner of polygon!) {
+    const [x2, y2] = [x(corner), y(corner)]
     if (y1 > 0 !== y2 > 0 && 0 < x1 - (y1 * (x2 - x1)) / (y2 - y1)) isInside = !isInside
     const [dx, dy] = [x2 - x1, y2 - y1]
     const share = dx === 0 && dy === 0 ? 0 : Math.min(1, Math.max(0, -(x1 * dx + y1 * dy) / (dx * dx + dy * dy)))
-    nearest = Math.min(nearest, Math.hypot(x1 + share * dx, y1 + share * dy))
+    const [east, north] = [x1 + share * dx, y1 + share * dy]
+    nearest = Math.min(nearest, east * east + north * north)
+    x1 = x2
+    y1 = y2
   }
-  return isInside ? -nearest : nearest
+  return isInside ? -Math.sqrt(nearest) : Math.sqrt(nearest)
 }
 
 /** Degrees outside of which a vehicle is surely outside a fence and its margin; null: anywhere may be near. */

@@ -123,11 +123,12 @@ const moveVehicle = (
     latitude: latitude / E7,
     longitude: longitude / E7
   }))
+  const known = new Set(Object.keys(before))
   for (const fence of fences) {
+    // Most vehicles are far from most fences.
+    if (places.every((at) => isBeyond(fence.box, at)) && !known.has(fence.id)) continue
     let state = before[fence.id] ?? outside
     for (const at of places) {
-      // Most positions are far from most fences.
-      if (state === outside && isBeyond(fence.box, at)) continue
       const step = stepFence(state, fence, at)
       state = step.state
       if (step.moved) events.push({ id: fence.id, isInside: state.isInside, atMs: at.atMs })
