@@ -28,8 +28,19 @@ export const cem = { id: `usr_${"0".repeat(25)}3` }
 /** An execution as it is shown. */
 export type Shown = Effect.Success<ReturnType<Workflows["Service"]["get"]>>
 
+/** A governor over a store; where it does not run executions, others have to. */
+export const flowsLayer = (at: StoreAt, dir: string, runsExecutions: boolean) => {
+  const capabilities = [platform()]
+  return (runsExecutions ? capabilityJobs(capabilities) : Layer.empty).pipe(
+    Layer.provideMerge(governorLayer({ capabilities })),
+    Layer.provideMerge(layerOf(storageAt(at))),
+    Layer.provide(webhookSender({ egressAllow: ["127.0.0.1"], allowHttp: true })),
+    Layer.provide(keysLayerOf(dataFolder({ dir })))
+  ) as Layer.Layer<Agents | Envelopes | Storage | Workflows, unknown>
+}
+
 /** Opens a store with an active agent. `onCall` sees each request of a step, by its idempotency key. */
-export const openFlows = async (at: StoreAt, dir: string, onCall: (key: string) => void) => {
+export const openFlows = async (at: StoreAt, dir: string, onCall: (key: string) => void, runsExecutions = true) => {
   const agents = createServer((request, response) => {
     request.resume().on("end", () => {
       onCall(String(request.headers["idempotency-key"]).replaceAll('"', ""))
@@ -38,15 +49,8 @@ export const openFlows = async (at: StoreAt, dir: string, onCall: (key: string) 
   })
   await new Promise<void>((resolve) => agents.listen(0, "127.0.0.1", resolve))
   const url = `http://127.0.0.1:${(agents.address() as AddressInfo).port}`
-  const capabilities = [platform()]
-  const layer = capabilityJobs(capabilities).pipe(
-    Layer.provideMerge(governorLayer({ capabilities })),
-    Layer.provideMerge(layerOf(storageAt(at))),
-    Layer.provide(webhookSender({ egressAllow: ["127.0.0.1"], allowHttp: true })),
-    Layer.provide(keysLayerOf(dataFolder({ dir })))
-  ) as Layer.Layer<Agents | Envelopes | Storage | Workflows, unknown>
   const scope = Scope.makeUnsafe()
-  const services = await Effect.runPromise(Layer.buildWithScope(layer, scope))
+  const services = await Effect.runPromise(Layer.buildWithScope(flowsLayer(at, dir, runsExecutions), scope))
   const run = <A, E>(effect: Effect.Effect<A, E, Agents | Envelopes | Storage | Workflows>): Promise<A> =>
     Effect.runPromiseWith(services)(effect)
   const agentId = await run(
