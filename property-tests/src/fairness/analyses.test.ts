@@ -71,6 +71,14 @@ const rowsOf = (group: string, { fn, fp, tn, tp }: { tp: number; fp: number; fn:
     [1, 0, fn],
     [0, 0, tn]
   ].flatMap(([y, yhat, n]) => Array.from({ length: n! }, () => ({ race: group, y, yhat })))
+/** A row of the example of New York's Local Law 144. */
+interface LocalLaw {
+  readonly category: string
+  readonly applicants: number
+  readonly selected: number
+  readonly selection_rate: string
+  readonly impact_ratio: number
+}
 const binary = { label: "y", prediction: "yhat", protected: ["race"] }
 const { African_American: black, Caucasian: white } = published.compas.propublica
 const compas = { ...binary, rows: [...rowsOf("African-American", black), ...rowsOf("Caucasian", white)] }
@@ -109,7 +117,7 @@ describe("an analysis equals what was published", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("of Ricci, German credit, EEOC and Fairlearn", () =>
+  it.effect("of Ricci, German credit, EEOC, Local Law 144 and Fairlearn", () =>
     Effect.gen(function* () {
       const exam = csv("ricci_captain.csv").map((row) => ({ ...row, pass: Number(row["Combine"]) >= 70 }))
       const ricci = yield* analyze({ rows: exam, prediction: "pass", protected: ["Race"] })
@@ -140,6 +148,22 @@ describe("an analysis equals what was published", () => {
         protected: ["race"]
       })
       assert.deepInclude(eeoc.report!.attributes[0]!.four_fifths, { violated: false })
+
+      const ll144 = published.ll144_selection.rows as ReadonlyArray<LocalLaw>
+      const law = yield* analyze({
+        rows: ll144.flatMap(({ applicants, category, selected }) =>
+          Array.from({ length: applicants }, (_, at) => ({ category, hired: at < selected }))
+        ),
+        prediction: "hired",
+        protected: ["category"]
+      })
+      const highest = Math.max(...groups(law).map((one) => one.selection_rate.value!))
+      for (const { category, impact_ratio: ratio, selection_rate: share } of ll144) {
+        const rate = groups(law).find(({ value }) => value === category)!.selection_rate.value!
+        assert.strictEqual(`${Math.round(100 * rate)}%`, share)
+        assert.closeTo(rate / highest, ratio, 0.005)
+      }
+      assert.closeTo(law.report!.attributes[0]!.four_fifths.ratio!, 0.84, 0.005)
 
       const { group, y_pred: predicted, y_true: truth, ...fairlearn } = published.fairlearn
       const columns = { truth, predicted, group }
