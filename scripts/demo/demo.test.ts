@@ -9,7 +9,7 @@ import { assert, describe, it } from "vitest"
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
 describe("the demo", () => {
-  it("prints the golden page, and leaves a pack that the printed command verifies", { timeout: 180_000 }, () => {
+  it("prints the golden page, and leaves a pack that the printed command verifies", { timeout: 300_000 }, () => {
     const folder = mkdtempSync(join(tmpdir(), "flyball-demo-test-"))
     try {
       // The pack is left in the working folder; the command is one of the project's.

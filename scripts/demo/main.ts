@@ -1,6 +1,6 @@
 /**
  * `npm run demo`: the whole path in under a minute, on real agent decisions, and one page about it. Leaves
- * `demo.evp` and `demo-fairness.html` in the working folder.
+ * `demo.evp`, `demo-fairness.html` and `demo-routes.svg` in the working folder.
  */
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -14,6 +14,7 @@ try {
   const figures = await tellStory(folder, (sentence) => console.error(sentence))
   console.log(`\n${pageOf(figures)}`)
   copyFileSync(join(folder, "fairness.html"), "demo-fairness.html")
+  copyFileSync(join(folder, "routes.svg"), "demo-routes.svg")
   console.log(`The pack is kept as demo.evp. This verifies it:\n\n  ${keepPack(folder, "demo.evp")}\n`)
 } finally {
   rmSync(folder, { recursive: true, force: true })

@@ -3,6 +3,8 @@ import { analysedLines } from "./analysed.ts"
 import { boundLines } from "./bounds.ts"
 import { cutLines } from "./cut.ts"
 import { modelChangedLines } from "./model-changed.ts"
+import { paidLines } from "./paid.ts"
+import { plannedLines } from "./planned.ts"
 import { platformLines } from "./platform.ts"
 import { replayedLines } from "./replayed.ts"
 import { reviewedLines } from "./reviewed.ts"
@@ -81,6 +83,10 @@ export const pageOf = (figures: Figures): string => {
     ...cutLines(figures.cut),
     "",
     ...analysedLines(figures.analysed),
+    "",
+    ...paidLines(figures.paid),
+    "",
+    ...plannedLines(figures.planned),
     "",
     ...platformLines(figures.platform),
     "",

@@ -7,6 +7,8 @@ import { bound, type Bounded } from "./bounds.ts"
 import { type Cut, cut, startModel } from "./cut.ts"
 import { govern, type Governed, makeVoucher } from "./governance.ts"
 import { type ModelChanged, modelChanged } from "./model-changed.ts"
+import { type Paid, paid } from "./paid.ts"
+import { type Planned, planned } from "./planned.ts"
 import { type Platform, platform } from "./platform.ts"
 import { replay, type Replayed } from "./replayed.ts"
 import { reviewed, type Reviewed } from "./reviewed.ts"
@@ -31,6 +33,8 @@ export interface Figures {
   readonly ran: Waited
   readonly cut: Cut
   readonly analysed: Analysed
+  readonly paid: Paid
+  readonly planned: Planned
   readonly replayed: Replayed
   readonly platform: Platform
   readonly records: number
@@ -209,6 +213,12 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
     say("Analysing a known data set for fairness …")
     const fair = await analysed(`${folder}/fairness.html`, { admin, server })
 
+    say("Reading an invoice, and paying what it says …")
+    const billed = await paid({ admin, key, server })
+
+    say("Planning deliveries …")
+    const routes = await planned(`${folder}/routes.svg`, { admin, server })
+
     say("Making every verdict again …")
     const boundedFile = await exportPack("bounded.evp", { kind: "full", disclose: "all" })
     const replayed = await replay({ answer: other.answer, denied: bounded.denied, file: boundedFile, folder, vkey })
@@ -232,6 +242,8 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
       ran: flow.waited,
       cut: halfway,
       analysed: fair,
+      paid: billed,
+      planned: routes,
       replayed,
       platform: met,
       records: head.json.tree_size,
