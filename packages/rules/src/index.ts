@@ -55,7 +55,7 @@ export {
   type TextItem
 } from "./documents/document.ts"
 export { maskField } from "./documents/mask.ts"
-export { MAX_SAID, modelQuestion, type ModelSaid } from "./documents/model.ts"
+export { MAX_SAID, type ModelQuestion, modelQuestion, type ModelSaid } from "./documents/model.ts"
 export {
   documentFacts,
   type DocumentFacts,

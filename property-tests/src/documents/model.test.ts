@@ -25,16 +25,13 @@ let world: Awaited<ReturnType<typeof openWorld>>
 beforeAll(async () => void (world = await openWorld({ documents: { reader } })))
 afterAll(() => world.close())
 
-const answering = (content: unknown): Script =>
-  json({
-    choices: [
-      {
-        index: 0,
-        message: { role: "assistant", content: typeof content === "string" ? content : JSON.stringify(content) }
-      }
-    ],
+const answering = (said: unknown, calls: ReadonlyArray<object> = []): Script => {
+  const content = typeof said === "string" ? said : JSON.stringify(said)
+  return json({
+    choices: [{ index: 0, message: { role: "assistant", content, tool_calls: calls } }],
     usage: { prompt_tokens: 30, completion_tokens: 12 }
   })
+}
 const schema = { type: "object", properties: { project: { type: "string", description: "The project" } } }
 const extract = async (more: object = {}, { key = world.key, agent = world.agentId as string | null } = {}) => {
   const body = { content: "aGk=", media_type: "text/plain", model: "m", ...more }
@@ -144,13 +141,12 @@ it.each([
 )
 
 it("reads a contract, and asks nothing of what it does not know", async () => {
-  world.script = answering({
-    first_party: "Muster Werkzeuge",
-    second_party: "Nordwind 7",
-    effective_date: "2026-11-03"
-  })
+  const said = { first_party: "Muster Werkzeuge", second_party: "Nordwind 7", effective_date: "2026-11-03" }
+  // A call of a tool goes to nobody: a document cannot have an agent's reviewers woken.
+  world.script = answering(said, [{ id: "c", type: "function", function: { name: "refund", arguments: "{}" } }])
   const { json: contract } = await extract({ document_type: "contract" })
   assert.deepInclude(contract, { document_type: "contract", confidence: 0.7, warnings: [] })
+  assert.isEmpty(await world.governor.reviews.list({}))
   const before = world.bodies.length
   const { json: unknown } = await extract({ document_type: "unknown" })
   assert.deepStrictEqual([unknown.fields, unknown.warnings, world.bodies.length], [{}, [], before])

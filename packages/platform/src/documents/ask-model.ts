@@ -2,14 +2,7 @@
 import { detailItem, type ExtractIn, Forbidden, InvalidInput, ModuleNotInstalled } from "@flyball/contract"
 import { gateway as rows } from "@flyball/contract/http"
 import type { OperationCaller, Writer } from "@flyball/core"
-import {
-  type DocumentType,
-  isKnownField,
-  MAX_SAID,
-  modelQuestion,
-  type ModelSaid,
-  type ReadDocument
-} from "@flyball/rules"
+import { isKnownField, MAX_SAID, type ModelQuestion, type ModelSaid } from "@flyball/rules"
 import { Effect, Option } from "effect"
 import { Gateway } from "../gateway/service.ts"
 
@@ -28,8 +21,12 @@ export interface ModelReading {
   readonly said: ModelSaid | null
 }
 
-/** Reads a document by a model; null where there is nothing to ask. */
-export type ReadByModel = (document: ReadDocument, type: DocumentType) => Effect.Effect<ModelReading | null>
+/** A reader by a model. */
+export interface ModelReader {
+  /** Names of the fields that its caller named. */
+  readonly own: ReadonlyArray<string>
+  readonly read: (question: ModelQuestion) => Effect.Effect<ModelReading>
+}
 
 /** The longest that a model is waited for. Unit: milliseconds. */
 const MODEL_MS = 60_000
@@ -43,7 +40,7 @@ export const readByModel = Effect.fnUntraced(function* (
   { name, schema }: ModelOptions,
   { agentId, unit, writer }: { readonly agentId: string; readonly unit: string; readonly writer: Writer },
   caller: OperationCaller
-): Effect.fn.Return<ReadByModel, Forbidden | InvalidInput | ModuleNotInstalled> {
+): Effect.fn.Return<ModelReader, Forbidden | InvalidInput | ModuleNotInstalled> {
   const gateway = Option.getOrNull(yield* Effect.serviceOption(Gateway))
   if (gateway === null) return yield* new ModuleNotInstalled({ module: "gateway" })
   const { orgUnits } = caller.may(rows.chat.access)
@@ -55,10 +52,7 @@ export const readByModel = Effect.fnUntraced(function* (
     return yield* new InvalidInput({ detail: [detailItem(["body", "schema"], "value_error", msg, known)] })
   }
   const asking = { agentId, writer, plan: caller.account?.plan ?? null }
-  return (document, type) => {
-    const question = modelQuestion(document, type, Object.keys(own))
-    if (question === null) return Effect.succeed(null)
-    const { names, text } = question
+  const read: ModelReader["read"] = ({ names, text }) => {
     const properties = Object.fromEntries(names.map((one) => [one, { ...own[one], type: ["string", "null"] }]))
     const schema = { type: "object", properties, required: names, additionalProperties: false }
     const body = {
@@ -81,6 +75,7 @@ export const readByModel = Effect.fnUntraced(function* (
       )
     )
   }
+  return { own: Object.keys(own), read }
 })
 
 /** The texts of an answer under these names; null where it is no JSON object. */

@@ -39,7 +39,7 @@ import { fromUtf8 } from "@flyball/evidence"
 import { type DocumentType, EXTRACT_ACTION, type ExtractedField, EXTRACTION_SCOPE, orgUnitDigest } from "@flyball/rules"
 import { Context, Deferred, Effect, Layer, Option, Queue } from "effect"
 import { callingAgent } from "../calling-agent.ts"
-import { type ModelOptions, readByModel, type ReadByModel } from "./ask-model.ts"
+import { type ModelOptions, type ModelReader, readByModel } from "./ask-model.ts"
 import {
   type ExtractionDocument,
   extractionOut,
@@ -105,7 +105,7 @@ interface Task {
   readonly file: TakenFile
   readonly over: Deferred.Deferred<void>
   readonly requested: DocumentType | null
-  readonly readByModel: ReadByModel
+  readonly byModel: ModelReader | null
 }
 
 /** Service of documents. Spec: document 2 section 4; decision 0084. */
@@ -224,9 +224,9 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
           const named = caller.account?.agentId ?? caller.received?.header("x-flyball-agent") ?? null
           const agentId = named === null && options.model === null ? null : yield* callingAgent(caller)
           const writer = yield* caller.writer
-          const byModel: ReadByModel =
+          const byModel =
             options.model === null || agentId === null
-              ? () => Effect.succeed(null)
+              ? null
               : yield* readByModel(options.model, { agentId, unit, writer }, caller)
           if ((yield* Queue.size(tasks)) >= MAX_WAITING)
             return yield* new RateLimitExceeded({ reason: "documents-waiting", retryAfterS: 5 })
@@ -265,7 +265,7 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
             const commit = Effect.asVoid(storage.commit({ puts: [putExtraction(queued)] }))
             const shown = extractionOut(queued)
             yield* commitWithRetry(storage, options.waitS > 0 ? commit : Effect.asVoid(commitAnswered(commit, shown)))
-            yield* Queue.offer(tasks, { id, file, over, requested: document.requestedType, readByModel: byModel })
+            yield* Queue.offer(tasks, { id, file, over, requested: document.requestedType, byModel })
             return shown
           })
           const shown = yield* Effect.onError(accepted, () => removeFile(file))
@@ -275,7 +275,7 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
         })
 
         const work = Effect.gen(function* () {
-          const { file, id, over, readByModel, requested } = yield* Queue.take(tasks)
+          const { byModel, file, id, over, requested } = yield* Queue.take(tasks)
           yield* Effect.gen(function* () {
             yield* commitWithRetry(
               storage,
@@ -293,8 +293,10 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
                 onFailure: ({ code }) => ended(id, (stored, nowMs) => planFailed(stored, code, nowMs)),
                 onSuccess: (document) =>
                   Effect.gen(function* () {
-                    const byRules = yield* examiner.ask("fields", { document, requested })
-                    const model = yield* readByModel(document, byRules.type)
+                    const wanted = byModel === null ? {} : { own: byModel.own }
+                    const answer = yield* examiner.ask("fields", { document, requested, ...wanted })
+                    const { question = null, ...byRules } = answer
+                    const model = byModel === null || question === null ? null : yield* byModel.read(question)
                     const found =
                       model === null
                         ? byRules

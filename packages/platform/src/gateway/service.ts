@@ -101,11 +101,20 @@ export interface GatewayApi {
 
 /** A request to pass on. */
 interface Passing extends Pick<Asking, "agentId" | "writer">, Pick<OperationCaller, "received" | "signal"> {
+  readonly codec: Codec
   readonly source: Uint8Array
   readonly use: QuotaUse
 }
 
 const codecs: { readonly [F in GatewayForm]: Codec } = { chat, responses, messages }
+/** For the service itself, which reads text and hands calls of tools to nobody: none is judged, and none waits. */
+const textAlone: Codec = {
+  ...chat,
+  whole: (answer) => {
+    const read = chat.whole(answer)
+    return read === null ? null : { ...read, calls: [] }
+  }
+}
 /** Headers of clients that upstreams of their form read. */
 const forwarded = ["anthropic-version", "anthropic-beta", "openai-beta", "openai-organization", "openai-project"]
 /** Headers of upstreams that clients read. */
@@ -277,10 +286,9 @@ export class Gateway extends Context.Service<Gateway, GatewayApi>()("flyball/pla
         })
 
         /** Runs a request; answers what its upstream did, and its call, null where it is not settled yet. */
-        const run = Effect.fnUntraced(function* (form: GatewayForm, unit: string, body: GatewayBody, by: Passing) {
-          const codec = codecs[form]
-          const { agentId, writer } = by
-          const upstream = yield* admit(form, unit, body.model, agentId)
+        const run = Effect.fnUntraced(function* (unit: string, body: GatewayBody, by: Passing) {
+          const { agentId, codec, writer } = by
+          const upstream = yield* admit(codec.form, unit, body.model, agentId)
           const halts = yield* watch([
             { type: "agent", id: agentId },
             { type: "model", id: upstream.modelId ?? upstream.model }
@@ -289,7 +297,7 @@ export class Gateway extends Context.Service<Gateway, GatewayApi>()("flyball/pla
           const facts = {
             agentId,
             caller: writer.id,
-            form,
+            form: codec.form,
             model: upstream.model,
             modelId: upstream.modelId,
             inputEstimate: inputEstimate(by.source.length)
@@ -329,7 +337,8 @@ export class Gateway extends Context.Service<Gateway, GatewayApi>()("flyball/pla
           const amount = inputEstimate(source.length)
           const use = caller.account?.use ?? { unit, resource: "tokens", amount, limit: null }
           const { received, signal } = caller
-          return (yield* run(form, unit, body, { agentId, writer, source, use, received, signal })).answer
+          const by = { codec: codecs[form], agentId, writer, source, use, received, signal }
+          return (yield* run(unit, body, by)).answer
         })
 
         const complete: GatewayApi["complete"] = Effect.fnUntraced(function* (unit, body, { agentId, plan, writer }) {
@@ -337,8 +346,8 @@ export class Gateway extends Context.Service<Gateway, GatewayApi>()("flyball/pla
           const { limit, soft } = plan === null ? { limit: null, soft: false } : planQuotas[plan].tokens
           const amount = mostTokens({}, source.length)
           const use = { unit, resource: "tokens", amount, limit: soft ? null : limit }
-          const by = { agentId, writer, source, use, received: null, signal: closing.signal }
-          const { answer, call } = yield* run("chat", unit, body, by)
+          const by = { codec: textAlone, agentId, writer, source, use, received: null, signal: closing.signal }
+          const { answer, call } = yield* run(unit, body, by)
           const text: unknown =
             answer.status === 200 && answer.body instanceof Uint8Array
               ? (parsed(answer.body) as Any)?.choices?.[0]?.message?.content

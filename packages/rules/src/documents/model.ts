@@ -24,12 +24,18 @@ export const MODEL_RULE = "model"
 /** The longest value of a model. Unit: characters. */
 export const MAX_SAID = 500
 
-/** The question to a model: names of fields, and the text that a reader of the page sees; null where there are none. */
+/** The question to a model: names of fields, and the text that a reader of the page sees. */
+export interface ModelQuestion {
+  readonly names: ReadonlyArray<string>
+  readonly text: string
+}
+
+/** The question about a document; null where there are no fields. */
 export const modelQuestion = (
   document: ReadDocument,
   type: DocumentType,
   own: ReadonlyArray<string>
-): { readonly names: ReadonlyArray<string>; readonly text: string } | null => {
+): ModelQuestion | null => {
   const names = [...fieldsOf[type], ...own]
   return names.length === 0 ? null : { names, text: textOf(linesOf(document)) }
 }

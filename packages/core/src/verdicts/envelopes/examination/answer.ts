@@ -1,6 +1,14 @@
 /** Answers questions about envelopes and behaviour. Pure, and without Effect: a thread for it starts fast. */
 import { fromUtf8, inOneGo, portableCrypto, type Slices } from "@flyball/evidence"
-import { changeOf, checkPlan, extractFields, readProblem, routingMatrix, solveRoutes } from "@flyball/rules"
+import {
+  changeOf,
+  checkPlan,
+  extractFields,
+  modelQuestion,
+  readProblem,
+  routingMatrix,
+  solveRoutes
+} from "@flyball/rules"
 import { comparePublication, readEnvelope, recordedInputs } from "@flyball/envelope"
 import { fit, type Fitted, lintRead, readLayer, test } from "./examine.ts"
 import { historyOf } from "./history-json.ts"
@@ -45,7 +53,10 @@ const answering: { readonly [K in Kind]: (about: Questions[K], limits: Limits) =
     })
     return { ...found, fault: checkPlan(problem, matrix, found.plan) }
   }),
-  fields: oneSlice<"fields">(({ requested, document, said }) => extractFields(document, requested, said)),
+  fields: oneSlice<"fields">(({ document, own, requested, said }) => {
+    const found = extractFields(document, requested, said)
+    return own === undefined ? found : { ...found, question: modelQuestion(document, found.type, own) }
+  }),
   lint: oneSlice<"lint">(({ acknowledged, history, json, surroundings }, limits) =>
     lintRead(fit(json, surroundings), surroundings, historyOf(history), acknowledged, limits)
   ),

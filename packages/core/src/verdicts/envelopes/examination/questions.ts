@@ -12,6 +12,7 @@ import type {
   DriftDecision,
   ExtractedDocument,
   JsonMap,
+  ModelQuestion,
   ModelSaid,
   ReadDocument,
   Solved
@@ -82,6 +83,8 @@ export interface Questions {
     readonly document: ReadDocument
     readonly requested: DocumentType | null
     readonly said?: ModelSaid | null
+    /** Fields that a caller wants of a model: the answer has the question to it. */
+    readonly own?: ReadonlyArray<string>
   }
   readonly lint: About & { readonly acknowledged: ReadonlyArray<string> }
   readonly diff: About & { readonly before: Before }
@@ -97,7 +100,7 @@ export interface Questions {
 export interface Answers {
   readonly change: ChangeAnswer
   readonly routes: Solved
-  readonly fields: ExtractedDocument
+  readonly fields: ExtractedDocument & { readonly question?: ModelQuestion | null }
   readonly lint: LintOut
   readonly diff: { readonly unfit: ReadonlyArray<EnvelopeFinding> } | { readonly report: DiffReport }
   readonly backtest: { readonly unfit: ReadonlyArray<EnvelopeFinding> } | { readonly backtest: BacktestOut }
