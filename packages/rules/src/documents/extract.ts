@@ -2,9 +2,9 @@
  * Finds the fields of a document: candidates by their form, labels around them, arithmetic and check digits. The same
  * document always gives the same fields, so that anybody can recompute them. Spec: document 2 section 6, "extraction".
  */
-import { boxOf, type Candidate, readPage, type Page, scoreAll, type Scored } from "./candidates.ts"
+import { type Candidate, readPage, type Page, scoreAll, type Scored } from "./candidates.ts"
 import { ibansIn, isIban, vatIdsIn } from "./checksums.ts"
-import { confidenceOf } from "./confidence.ts"
+import { fieldOf } from "./confidence.ts"
 import { type Guess, guessOf, type Guesses } from "./guess.ts"
 import type { DocumentType, DocumentWarning, ExtractedDocument, ExtractedField, ReadDocument } from "./document.ts"
 import { readInvoiceXml } from "./invoice-xml.ts"
@@ -159,19 +159,6 @@ const receiptGuesses = (page: Page): Guesses => {
   })
 }
 
-const fieldOf = (name: string, guess: Guess): ExtractedField => ({
-  value: guess.value,
-  confidence: confidenceOf(name, guess),
-  evidence: {
-    page: guess.segment.page,
-    box: boxOf(guess.segment, guess.from, guess.to),
-    rule: guess.rule,
-    label: guess.label,
-    checksum: guess.checksum,
-    arithmetic: guess.arithmetic
-  }
-})
-
 const invoiceGuesses = (page: Page, credit: boolean): Guesses => {
   const numbers = scoreAll(page, "id").filter(({ field }) => field === "invoice_number")
   const amounts = amountGuesses(page, credit)
@@ -214,6 +201,14 @@ const SURE_LABEL = 70
 /** Amounts from the end of a document among which sums are searched. */
 const MAX_SUMMED = 200
 
+interface Sum {
+  readonly rank: number
+  readonly total: Scored
+  readonly net: Scored | null
+  readonly tax: Scored | null
+  readonly agree: boolean
+}
+
 /** Total, net and tax that agree, or each by its label. */
 const amountGuesses = (page: Page, credit: boolean): Guesses => {
   const scored = scoreAll(page, "amount")
@@ -224,38 +219,24 @@ const amountGuesses = (page: Page, credit: boolean): Guesses => {
   const totals = of("total").map((one) =>
     Math.abs(hundredthsOf(one.candidate.value)) === largest ? { ...one, score: Math.min(100, one.score + 6) } : one
   )
-  const [nets, taxes] = [of("net"), of("tax")]
-  const none = [null]
-  let best: {
-    readonly rank: number
-    readonly total: Scored
-    readonly net: Scored | null
-    readonly tax: Scored | null
-    readonly agree: boolean
-  } | null = null
-  const ranks = new Map<string, number>()
-  for (const total of totals) {
-    for (const net of [...nets, ...none]) {
-      for (const tax of [...taxes, ...none]) {
+  const sums = totals.flatMap((total) =>
+    [...of("net"), null].flatMap((net) =>
+      [...of("tax"), null].map((tax): Sum => {
         const agree = net !== null && tax !== null && agrees(total, net, tax)
-        const rank =
-          total.score +
-          (net === null ? 0 : net.score / 4) +
-          (tax === null ? 0 : tax.score / 4) +
-          (agree ? ARITHMETIC : net !== null && tax !== null ? -ARITHMETIC : 0)
-        const { value } = total.candidate
-        ranks.set(value, Math.max(rank, ranks.get(value) ?? 0))
-        if (best === null || rank > best.rank) best = { rank, total, net, tax, agree }
-      }
-    }
-  }
+        const bonus = net === null || tax === null ? 0 : agree ? ARITHMETIC : -ARITHMETIC
+        return { rank: total.score + (net?.score ?? 0) / 4 + (tax?.score ?? 0) / 4 + bonus, total, net, tax, agree }
+      })
+    )
+  )
+  let best = sums.toSorted((a, b) => b.rank - a.rank)[0] ?? null
   if (best === null || (!best.agree && best.total.score < SURE_LABEL)) {
     const sum = sumWithoutLabels(amounts)
     if (sum !== null) best = { rank: sum.total.score, ...sum, agree: true }
   }
   if (best === null) return {}
   const { agree, net, rank, tax, total } = best
-  const next = Math.max(0, ...[...ranks].filter(([value]) => value !== total.candidate.value).map(([, other]) => other))
+  const others = sums.filter((one) => one.total.candidate.value !== total.candidate.value)
+  const next = Math.max(0, ...others.map((one) => one.rank))
   const arithmetic = net === null || tax === null ? null : agree
   const guess = (one: Scored, margin: number): Guess => ({
     ...guessOf(one, margin),
@@ -314,18 +295,15 @@ const currencyGuess = (page: Page, total: Guess | undefined): Guess | null => {
   if (first === undefined) return null
   const value = beside?.currency ?? first[0]
   const segment = beside?.segment ?? first[1].segment
-  return {
+  const guess = {
     value,
     segment,
     from: 0,
     to: segment.text.length,
-    rule: beside === undefined ? "most" : "beside_total",
     label: null,
-    score: beside === undefined ? 70 : 95,
-    margin: second === undefined ? 50 : 10,
-    checksum: null,
-    arithmetic: null
+    margin: second === undefined ? 50 : 10
   }
+  return beside === undefined ? { ...guess, rule: "most", score: 70 } : { ...guess, rule: "beside_total", score: 95 }
 }
 
 /** The customer's numbers stand on an invoice too. */
@@ -347,7 +325,7 @@ const numberGuess = (lines: ReadonlyArray<Line>, field: "iban" | "vat_id"): Gues
         const labelled = own.test(left)
         const score = (customers.test(left) ? 20 : labelled ? 95 : 75) - (checksum === false ? 15 : 0)
         const label = labelled ? (own.exec(left)?.[0] ?? null) : null
-        return { value, segment, from, to, rule: field, label, score, margin: 0, checksum, arithmetic: null }
+        return { value, segment, from, to, rule: field, label, score, margin: 0, checksum }
       })
     )
   )

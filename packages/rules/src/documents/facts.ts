@@ -1,8 +1,8 @@
 /** What envelopes read of a document, and what records show of it. Spec: document 2 section 2; decision 0084. */
 import type { ExtractionCompletedBody } from "@flyball/evidence"
+import { MODEL_RULE } from "./confidence.ts"
 import { type DocumentWarning, type ExtractedDocument, type ExtractedField } from "./document.ts"
 import { maskField } from "./mask.ts"
-import { MODEL_RULE } from "./model.ts"
 
 /** Facts of a document that evaluations use. */
 export type DocumentFacts = ExtractionCompletedBody["facts"]

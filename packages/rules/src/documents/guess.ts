@@ -14,23 +14,19 @@ export interface Guess {
   readonly score: number
   /** Score less the score of the next other value. */
   readonly margin: number
-  readonly checksum: boolean | null
-  readonly arithmetic: boolean | null
+  /** Left out or null where nothing was checked. */
+  readonly checksum?: boolean | null
+  readonly arithmetic?: boolean | null
 }
 
 /** Guesses of a document by the name of their field. */
 export type Guesses = { readonly [field: string]: Guess }
 
 /** The guess that a scored value makes. */
-export const guessOf = (scored: Scored, margin: number): Guess => ({
-  value: scored.candidate.value,
-  segment: scored.candidate.segment,
-  from: scored.candidate.from,
-  to: scored.candidate.to,
-  rule: scored.place,
-  label: scored.label,
-  score: Math.round(scored.score),
-  margin: Math.round(margin),
-  checksum: null,
-  arithmetic: null
+export const guessOf = ({ candidate, label, place, score }: Scored, margin: number): Guess => ({
+  ...candidate,
+  rule: place,
+  label,
+  score: Math.round(score),
+  margin: Math.round(margin)
 })

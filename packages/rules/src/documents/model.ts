@@ -2,9 +2,8 @@
  * Values that a model read. They are taken where they stand in the text and nowhere else, so that a document that gives
  * the model orders chooses at most among its own words. Spec: document 2 section 6, "extraction"; decision 0084.
  */
-import { boxOf } from "./candidates.ts"
 import { ibansIn, isIban, vatIdsIn } from "./checksums.ts"
-import { confidenceTable } from "./confidence-table.ts"
+import { fieldOf, MODEL_RULE } from "./confidence.ts"
 import {
   type DocumentType,
   type DocumentWarning,
@@ -13,14 +12,12 @@ import {
   isKnownField,
   type ReadDocument
 } from "./document.ts"
-import { type Line, linesOf, textOf } from "./layout.ts"
+import { type Line, linesOf, type Segment, textOf } from "./layout.ts"
 import { amountsIn, currenciesIn, datesIn, isAmerican } from "./values.ts"
 
 /** What a model said, as it is printed, by the name of the field. */
 export type ModelSaid = { readonly [name: string]: string }
 
-/** The rule that a model's value names. Such a value is no fact that envelopes read. */
-export const MODEL_RULE = "model"
 /** The longest value of a model. Unit: characters. */
 export const MAX_SAID = 500
 
@@ -66,40 +63,43 @@ const wordsOf = (text: string): string => {
   return words === null ? "" : ` ${words.join(" ")} `
 }
 
-/** Makes a field of a value that stands in the lines; null where it stands nowhere. */
+/** Finds where a value stands in the lines; null where it stands nowhere. */
 const grounder = (lines: ReadonlyArray<Line>) => {
   const segments = lines.flat()
   const american = isAmerican(textOf(lines))
-  const pages = new Map<number, string>()
-  for (const { page, text } of segments) pages.set(page, `${pages.get(page) ?? ""} ${text}`)
-  const words = [...pages].map(([page, text]) => [page, wordsOf(text)] as const)
+  const texts = new Map<number, string>()
+  for (const { page, text } of segments) texts.set(page, `${texts.get(page) ?? ""} ${text}`)
+  const pages = [...texts].map(([page, text]) => [page, wordsOf(text)] as const)
   return (name: string, said: string): ExtractedField | null => {
     const form = formOf(name, american)
     const value = form === null ? said.trim().replace(/\s+/g, " ") : form(said)[0]?.value
     if (value === undefined || said.length > MAX_SAID) return null
-    const field = (page: number, box: ExtractedField["evidence"]["box"]): ExtractedField => ({
-      value,
-      confidence: confidenceTable[MODEL_RULE]!,
-      evidence: {
-        page,
-        box,
-        rule: MODEL_RULE,
-        label: null,
-        checksum: name === "iban" ? isIban(value) : null,
-        arithmetic: null
-      }
-    })
     const sought = wordsOf(value)
-    const page = form === null && sought !== "" ? words.find(([, text]) => text.includes(sought))?.[0] : undefined
+    const page = form === null && sought !== "" ? pages.find(([, text]) => text.includes(sought))?.[0] : undefined
     if (form === null && page === undefined) return null
-    const places = form ?? ((text: string) => (wordsOf(text).includes(sought) ? [whole(text, value)] : []))
-    for (const segment of page === undefined ? segments : segments.filter((one) => one.page === page)) {
-      const found = places(segment.text).find((part) => part.value === value)
-      if (found !== undefined) return field(segment.page, boxOf(segment, found.from, found.to))
+    const within = page === undefined ? segments : segments.filter((one) => one.page === page)
+    const parts = form ?? ((text: string) => (wordsOf(text).includes(sought) ? [whole(text, value)] : []))
+    for (const segment of within) {
+      const part = parts(segment.text).find((one) => one.value === value)
+      if (part !== undefined) return modelField(name, segment, part)
     }
-    return page === undefined ? null : field(page, null)
+    if (page === undefined) return null
+    // In several lines of a page: it has no box of its own.
+    const field = modelField(name, within[0]!, whole("", value))
+    return { ...field, evidence: { ...field.evidence, box: null } }
   }
 }
+
+const modelField = (name: string, segment: Segment, part: Part): ExtractedField =>
+  fieldOf(name, {
+    ...part,
+    segment,
+    rule: MODEL_RULE,
+    label: null,
+    score: 0,
+    margin: 0,
+    checksum: name === "iban" ? isIban(part.value) : null
+  })
 
 /**
  * Adds a model's values to those that rules found; answers what somebody should know. A rule's value stays where it is

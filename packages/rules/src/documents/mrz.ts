@@ -84,7 +84,7 @@ const guessesOf = (zone: Zone, segment: Segment): { readonly [field: string]: Gu
     const checksum = zone.checks[name] ?? null
     const score = (checksum ?? whole) ? 99 : 30
     const place = { segment, from: 0, to: segment.text.length }
-    return [name, { ...place, value, rule: "mrz", label: null, score, margin: 50, checksum, arithmetic: null }] as const
+    return [name, { ...place, value, rule: "mrz", label: null, score, margin: 50, checksum }] as const
   })
   return Object.fromEntries(guesses.filter(([, { value }]) => value !== ""))
 }

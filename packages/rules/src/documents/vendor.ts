@@ -106,9 +106,7 @@ export const findVendor = (lines: ReadonlyArray<Line>, receipt: boolean): Guess 
     ...best,
     from,
     to: from + best.value.length,
-    margin: best.score - (next?.score ?? 0),
-    checksum: null,
-    arithmetic: null
+    margin: best.score - (next?.score ?? 0)
   }
 }
 

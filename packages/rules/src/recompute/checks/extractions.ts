@@ -9,10 +9,11 @@ import {
   type ExtractionCompletedBody,
   type ExtractionFailedBody
 } from "@flyball/evidence"
+import { MODEL_RULE } from "../../documents/confidence.ts"
 import type { DocumentType, ExtractedDocument, ReadDocument } from "../../documents/document.ts"
 import { extractFields } from "../../documents/extract.ts"
 import { documentFacts, type DocumentFacts } from "../../documents/facts.ts"
-import { MODEL_RULE, type ModelSaid } from "../../documents/model.ts"
+import type { ModelSaid } from "../../documents/model.ts"
 import { partMembers } from "../../records/part-json.ts"
 import type { Json, PartContent, ReplayRecord } from "../../records/record.ts"
 import { RULES } from "../../records/rules-version.ts"
