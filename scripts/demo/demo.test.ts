@@ -17,7 +17,10 @@ describe("the demo", () => {
       const demo = spawnSync(process.execPath, [at("main.ts")], { cwd: folder, encoding: "utf8" })
       assert.strictEqual(demo.status, 0, demo.stderr)
       const [page, command = ""] = demo.stdout.split("The pack is kept as demo.evp. This verifies it:\n\n  ")
-      assert.strictEqual(page, `\n${readFileSync(at("../../fixtures/reports/demo.txt"), "utf8")}\n`)
+      const files = "Two files for a browser are kept: demo-fairness.html and demo-routes.svg.\n"
+      assert.strictEqual(page, `\n${readFileSync(at("../../fixtures/reports/demo.txt"), "utf8")}\n${files}`)
+      for (const file of ["demo-fairness.html", "demo-routes.svg"])
+        assert.match(readFileSync(join(folder, file), "utf8"), /<svg/)
       const { status, stdout } = spawnSync("bash", ["-c", command], { cwd: folder, encoding: "utf8" })
       assert.strictEqual(status, 0, stdout)
       assert.include(stdout, "GOOD. ")

@@ -1,5 +1,5 @@
 /**
- * `npm run demo`: the whole path in under a minute, on real agent decisions, and one page about it. Leaves
+ * `npm run demo`: the whole path in about a minute, on real agent decisions, and one page about it. Leaves
  * `demo.evp`, `demo-fairness.html` and `demo-routes.svg` in the working folder.
  */
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
@@ -15,6 +15,7 @@ try {
   console.log(`\n${pageOf(figures)}`)
   copyFileSync(join(folder, "fairness.html"), "demo-fairness.html")
   copyFileSync(join(folder, "routes.svg"), "demo-routes.svg")
+  console.log("Two files for a browser are kept: demo-fairness.html and demo-routes.svg.")
   console.log(`The pack is kept as demo.evp. This verifies it:\n\n  ${keepPack(folder, "demo.evp")}\n`)
 } finally {
   rmSync(folder, { recursive: true, force: true })

@@ -218,39 +218,18 @@ describe("the simulation", () => {
     assert.isAbove(totals.faults, FLOWS)
   })
 
-  it(`finds every position kept, recorded and reported once, in ${FLOWS} seeds`, { timeout: 600_000 }, async () => {
+  it.each([
+    ["every position kept, recorded and reported once", tracked, ["fence", "position"]],
+    ["every plan ended once, and dispatched by one act", routed, ["optimize", "see plan", "cancel plan", "dispatch"]],
+    ["every document read once, or failed once", extracted, ["extract", "see extraction"]]
+  ] as const)(`finds %s, in ${FLOWS} seeds`, { timeout: 600_000 }, async (_, options, acts) => {
     const totals = new Totals()
     for (let seed = FIRST_FLOW; seed < FIRST_FLOW + FLOWS; seed++) {
-      const result = await simulate(seed, { options: tracked })
+      const result = await simulate(seed, { options })
       assert.isEmpty(result.problems, failureText(result))
       totals.add(result)
     }
-    for (const what of ["fence", "position"]) assert.isAbove(totals.answers.get(what) ?? 0, FLOWS, what)
-    assert.isAbove(totals.restarts, FLOWS)
-    assert.isAbove(totals.faults, FLOWS)
-  })
-
-  it(`finds every plan ended once, and dispatched by one act, in ${FLOWS} seeds`, { timeout: 600_000 }, async () => {
-    const totals = new Totals()
-    for (let seed = FIRST_FLOW; seed < FIRST_FLOW + FLOWS; seed++) {
-      const result = await simulate(seed, { options: routed })
-      assert.isEmpty(result.problems, failureText(result))
-      totals.add(result)
-    }
-    for (const what of ["optimize", "see plan", "cancel plan", "dispatch"])
-      assert.isAbove(totals.answers.get(what) ?? 0, FLOWS, what)
-    assert.isAbove(totals.restarts, FLOWS)
-    assert.isAbove(totals.faults, FLOWS)
-  })
-
-  it(`finds every document read once, or failed once, in ${FLOWS} seeds`, { timeout: 600_000 }, async () => {
-    const totals = new Totals()
-    for (let seed = FIRST_FLOW; seed < FIRST_FLOW + FLOWS; seed++) {
-      const result = await simulate(seed, { options: extracted })
-      assert.isEmpty(result.problems, failureText(result))
-      totals.add(result)
-    }
-    for (const what of ["extract", "see extraction"]) assert.isAbove(totals.answers.get(what) ?? 0, FLOWS, what)
+    for (const what of acts) assert.isAbove(totals.answers.get(what) ?? 0, FLOWS, what)
     assert.isAbove(totals.restarts, FLOWS)
     assert.isAbove(totals.faults, FLOWS)
   })
