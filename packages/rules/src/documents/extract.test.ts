@@ -2,6 +2,7 @@ import { assert, describe, it } from "vitest"
 import { isIban, vatIdsIn } from "./checksums.ts"
 import type { ReadDocument } from "./document.ts"
 import { extractFields } from "./extract.ts"
+import { documentFacts } from "./facts.ts"
 import { linesOf } from "./layout.ts"
 import { maskField } from "./mask.ts"
 import { checkDigit } from "./mrz.ts"
@@ -227,5 +228,31 @@ describe("XML inside", () => {
     assert.isNull(readXml("<a><b></a>"))
     assert.isNull(readXml(`${"<a>".repeat(70)}${"</a>".repeat(70)}`))
     assert.strictEqual(readXml("<x:a>1 &lt; 2<![CDATA[ <3]]></x:a>")?.text, "1 < 2 <3")
+  })
+})
+
+describe("what a model says", () => {
+  const text = page("Invoice\nTo pay soon  12.00 EUR\nRef  1200  55\nDE89 3704 0044\n0532 0130 00\nAcme\nTools Ltd")
+  const read = (said: { readonly [name: string]: string }) => extractFields(text, "invoice", said)
+  it("becomes a field where it stands in the text as whole words, also over lines", () => {
+    const { fields, warnings } = read({
+      shop: "ACME tools, Ltd",
+      invoice_number: "00 55",
+      net: "200",
+      dash: "—",
+      due_date: "soon"
+    })
+    assert.deepInclude(fields["shop"], { value: "ACME tools, Ltd", confidence: 700 })
+    assert.deepInclude(fields["shop"]?.evidence, { page: 1, box: null, rule: "model" })
+    assert.deepStrictEqual(
+      warnings.filter(({ code }) => code === "ungrounded").map(({ field }) => field),
+      ["dash", "due_date", "invoice_number", "net"]
+    )
+  })
+  it("is no fact, and is masked where nobody knows its field", () => {
+    const found = read({ total: "12.00 EUR", iban: "DE89 3704 0044 0532 0130 00", constructor: "Acme" })
+    assert.deepInclude(found.fields["total"], { value: "12.00", confidence: 700 })
+    assert.deepStrictEqual(documentFacts(found), { confidence: 0, currency: "EUR", iban_known: false })
+    assert.strictEqual(maskField("constructor", found.fields["constructor"]!.value), "••••")
   })
 })
