@@ -29,8 +29,12 @@ const [CLOCK_EVERY, FIRST_FIT] = [32, 500]
 /** Iterations that the first budget supposes for each millisecond. */
 const SUPPOSED_RATE = 20
 
-/** Iterations behind which no search of so many jobs goes on, whatever its clock says: few jobs are soon planned. */
-const mostIterations = (jobs: number): number => Math.min(2 ** 31 - 1, 1_500 * jobs + 2 * jobs ** 3)
+/**
+ * Iterations behind which no search goes on, whatever its clock says: few jobs are soon planned. Which kinds of vehicles
+ * to use is found late, by many routes emptied as a whole.
+ */
+const mostIterations = (jobs: number, kinds: number): number =>
+  Math.min(2 ** 31 - 1, (1_500 * jobs + 2 * jobs ** 3) * Math.min(jobs, kinds) ** 2)
 
 /** Temperature at the start where jobs have windows, in mean costs of a way between two stops; else it is one. */
 const TIMED_HEAT = 3
@@ -110,7 +114,7 @@ class Search {
     this.#state = new State(model)
     this.#recreator = new Recreator(this.#state, this.#random)
     this.#jobs = [...problem.jobs.keys()].filter((job) => isPossible(model, job))
-    this.most = mostIterations(this.#jobs.length)
+    this.most = mostIterations(this.#jobs.length, model.kinds)
     for (const job of this.#jobs) this.#state.left += model.weight[job]!
     this.#recreator.construct(this.#jobs)
     this.best = { next: new Int32Array(model.jobs + model.vehicles), cost: 0, left: 0, at: 0 }
