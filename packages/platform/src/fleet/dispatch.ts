@@ -4,8 +4,6 @@ import {
   type DecisionIn,
   DispatchDenied,
   DispatchInReview,
-  type Evaluation,
-  type Review,
   type RouteDispatch,
   RoutePlanState
 } from "@flyball/contract"
@@ -14,8 +12,8 @@ import {
   Capture,
   commitAnswered,
   commitWithRetry,
-  Evaluations,
-  Reviews,
+  type Evaluations,
+  type Reviews,
   ROUTE_PLANS,
   unitScope,
   type Writer
@@ -23,6 +21,7 @@ import {
 import { type ChangeSet, type CommitReceipt, type ReadFault, Storage } from "@flyball/core/storage"
 import { formatInstant } from "@flyball/evidence"
 import { Effect } from "effect"
+import { evaluateAct, reviewOf } from "../calling-agent.ts"
 import { putCourses } from "../tracking/courses.ts"
 import { coursesOf, putPlan, type RoutePlanDocument, storedPlan, type StoredPlan, stopsOf } from "./document.ts"
 
@@ -76,11 +75,20 @@ export const dispatchPlan = Effect.fnUntraced(function* (
 
   const review = body.review?.agentId === agentId ? body.review.id : null
   if (review !== null) {
-    const { resolution, status } = yield* readReview(review, scope)
-    if (status === "open" || status === "claimed") return yield* new DispatchInReview({ reviewId: review })
-    if (resolution !== "approve") return yield* denied(`the review ${review} ended as ${resolution ?? status}`)
+    const ended = yield* reviewOf(review, scope)
+    if (ended === "open") return yield* new DispatchInReview({ reviewId: review })
+    if (ended !== "approve") return yield* denied(`the review ${review} ended as ${ended ?? "expired"}`)
   }
-  const evaluation = yield* beside(evaluate(stored, { agentId, ref, review }, writer))
+  const refused = (rule: string) => Effect.fail(new DispatchDenied({ rule }))
+  const act = { agentId, action: ACTION, args: factsOf(stored), approvalId: review }
+  const evaluation = yield* beside(
+    evaluateAct({ ...act, ref: review === null ? ref : `${ref}:approved` }, writer, scope).pipe(
+      Effect.catchTags({
+        ClientRefReused: () => refused("the dispatch was evaluated with other content"),
+        InvalidInput: ({ detail }) => refused(detail[0]?.msg ?? "the dispatch cannot be evaluated")
+      })
+    )
+  )
   if (evaluation.outcome === "require_review" && evaluation.review_id !== null) {
     const reviewId = evaluation.review_id
     yield* changed((before) => ({ ...before, review: { id: reviewId, agentId } }))
@@ -156,41 +164,6 @@ const dispatchOut = ({ body, id }: StoredPlan): RouteDispatch => ({
   evaluation_id: body.dispatch!.evaluationId,
   plan_digest: `sha256:${body.planDigest!}`,
   dispatched_at: formatInstant(body.dispatch!.atMs)
-})
-
-const readReview = (id: string, scope: ReturnType<typeof unitScope>) =>
-  Reviews.use((reviews) => reviews.get(id, scope)).pipe(
-    Effect.catchTag("ReviewNotFound", () =>
-      Effect.succeed({ status: "expired", resolution: null } as Pick<Review, "status" | "resolution">)
-    )
-  )
-
-interface Try {
-  readonly agentId: string
-  readonly ref: string
-}
-
-/** Evaluates the dispatch under the agent's envelope, over the facts of the plan. */
-const evaluate = Effect.fnUntraced(function* (
-  stored: StoredPlan,
-  { agentId, ref, review }: Try & { readonly review: string | null },
-  writer: Writer
-): Effect.fn.Return<Evaluation, AgentNotFound | DispatchDenied | ReadFault, Evaluations> {
-  const evaluations = yield* Evaluations
-  const scope = unitScope(stored.body.orgUnit)
-  const facts = factsOf(stored)
-  const { answer } = yield* evaluations.inForce(agentId, scope)
-  const declared = new Set(answer.layers.flatMap((layer) => layer.caller_signals))
-  const signals = Object.fromEntries(Object.entries({ ...facts, tool: ACTION }).filter(([name]) => declared.has(name)))
-  const intent = { agent_id: agentId, action: ACTION, args: facts, signals }
-  const of = review === null ? { client_ref: ref } : { client_ref: `${ref}:approved`, approval_id: review }
-  const refused = (rule: string) => Effect.fail(new DispatchDenied({ rule }))
-  return yield* evaluations.evaluate({ ...intent, ...of }, writer, scope).pipe(
-    Effect.catchTags({
-      ClientRefReused: () => refused("the dispatch was evaluated with other content"),
-      InvalidInput: ({ detail }) => refused(detail[0]?.msg ?? "the dispatch cannot be evaluated")
-    })
-  )
 })
 
 /** What is witnessed of the agent that dispatches. */

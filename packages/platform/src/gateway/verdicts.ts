@@ -1,7 +1,8 @@
 /** Judges tool calls of a model before its client gets them: evaluated, reviewed where it needs that, on record. */
-import { Evaluations, Reviews, type Scope, type Writer } from "@flyball/core"
+import { type Evaluations, Reviews, type Scope, type Writer } from "@flyball/core"
 import type { Evaluation } from "@flyball/contract"
 import { Effect } from "effect"
+import { evaluateAct } from "../calling-agent.ts"
 import type { ToolCall } from "./codec.ts"
 import type { JudgedTool, OpenCall } from "./ledger.ts"
 
@@ -40,23 +41,8 @@ export const judgeCall = Effect.fnUntraced(function* (
   if (shownName(name) !== name) return refused("its name cannot be recorded.")
   const args = isFree ? { input: text } : argsOf(text)
   if (args === null) return refused("its arguments are no JSON object.")
-  const evaluations = yield* Evaluations
-  const evaluate = Effect.fnUntraced(function* (ref: string, approvalId?: string) {
-    const { answer } = yield* evaluations.inForce(agentId, scope)
-    const declared = new Set(answer.layers.flatMap((layer) => layer.caller_signals))
-    const signals = Object.fromEntries(
-      // Last: an argument of that name says nothing of the tool.
-      [...Object.entries(args), ["tool", name] as const].filter(
-        ([member, value]) => declared.has(member) && typeof value !== "object"
-      )
-    )
-    const intent = { agent_id: agentId, client_ref: ref, action: name, signals, args }
-    return yield* evaluations.evaluate(
-      approvalId === undefined ? intent : { ...intent, approval_id: approvalId },
-      writer,
-      scope
-    )
-  })
+  const evaluate = (ref: string, approvalId: string | null = null) =>
+    evaluateAct({ agentId, action: name, args, ref, approvalId }, writer, scope)
   return yield* Effect.gen(function* () {
     const first = yield* evaluate(`${id}:${at}`)
     if (passes(first.outcome)) return allowed(name, first, null)

@@ -1,12 +1,12 @@
 /** One step of an agent: its envelope is evaluated, its request is sent, and both are on record. */
-import { detailItem, type Evaluation, InvalidInput, type Review } from "@flyball/contract"
+import { detailItem, type Evaluation, InvalidInput } from "@flyball/contract"
 import {
   type AgentCalled,
   Capture,
   type EgressApi,
   Evaluations,
   Kill,
-  Reviews,
+  type Reviews,
   type Scope,
   type SecretBoxApi,
   type Writer
@@ -15,6 +15,7 @@ import type { JsonObject, ReadFault } from "@flyball/core/storage"
 import { fromBase64, fromUtf8, toBase64, utf8 } from "@flyball/evidence"
 import { fillTemplate, sealedForm } from "@flyball/rules"
 import { Effect } from "effect"
+import { reviewOf } from "../calling-agent.ts"
 import { templateValues } from "./plan-move.ts"
 import type { ExecutionDocument, StepDefinition, StepState, WorkflowDocument } from "./document.ts"
 
@@ -128,13 +129,10 @@ const evaluate = Effect.fnUntraced(function* (
 > {
   const { executionId, scope, state, step, writer } = at
   if (state.reviewId !== null) {
-    const review = yield* Reviews.use((reviews) => reviews.get(state.reviewId!, scope)).pipe(
-      Effect.catchTag("ReviewNotFound", () => Effect.succeed(null))
-    )
-    if (review === null) return failed("review_not_found", "The review of the step does not exist.")
-    if (isOpen(review.status)) return { is: "waiting" }
-    if (review.resolution !== "approve")
-      return failed("review_not_approved", `The review ${review.id} ended as ${review.resolution ?? review.status}.`)
+    const ended = yield* reviewOf(state.reviewId, scope)
+    if (ended === null) return failed("review_not_found", "The review of the step does not exist.")
+    if (ended === "open") return { is: "waiting" }
+    if (ended !== "approve") return failed("review_not_approved", `The review ${state.reviewId} ended as ${ended}.`)
     // The approved evaluation is one for all tries, so what was halted since is not in it.
     const held = yield* Kill.use((kill) => kill.holding({ type: "agent", id: step.agent })).pipe(
       Effect.catchTags({ AgentNotFound: () => Effect.succeed([]), ModelNotFound: () => Effect.succeed([]) })
@@ -177,8 +175,6 @@ const evaluate = Effect.fnUntraced(function* (
       return failed("agent_denied", `The agent's envelope denies it (${evaluated.matched_rule}).`)
   }
 })
-
-const isOpen = (status: Review["status"]): boolean => status === "open" || status === "claimed"
 
 const MOST_WAIT_MS = 60_000
 /** The longest that an agent's `Retry-After` is followed. Unit: milliseconds. */
