@@ -1,4 +1,4 @@
-/** The agent for which a caller acts, and what of its acts is the same whoever asks: evaluation and review. */
+/** The agent for which a caller acts, and what of its acts is the same in every product: evaluation and review. */
 import { type InvalidInput, isId } from "@flyball/contract"
 import { Evaluations, type OperationCaller, Reviews, type Scope, type Writer } from "@flyball/core"
 import { Effect } from "effect"

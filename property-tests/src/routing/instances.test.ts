@@ -31,6 +31,6 @@ describe("solveRoutes on published instances", () => {
       const { plan } = solveRoutes(problem, matrix, search)
       expect(checkPlan(problem, matrix, plan)).toBe(null)
       expect(plan.unassigned).toEqual([])
-      expect((plan.metres / best - 1) * 100).toBeLessThan(percent)
+      expect((plan.cost / best - 1) * 100).toBeLessThan(percent)
     })
 })

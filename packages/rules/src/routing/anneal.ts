@@ -30,8 +30,8 @@ const [CLOCK_EVERY, FIRST_FIT] = [32, 500]
 const SUPPOSED_RATE = 20
 
 /**
- * Iterations behind which no search goes on, whatever its clock says: few jobs are soon planned. Which kinds of vehicles
- * to use is found late, by many routes emptied as a whole.
+ * Iterations behind which no search goes on, whatever its clock says: few jobs are soon planned. Which kinds of
+ * vehicles to use is found late, by many routes emptied as a whole.
  */
 const mostIterations = (jobs: number, kinds: number): number =>
   Math.min(2 ** 31 - 1, (1_500 * jobs + 2 * jobs ** 3) * Math.min(jobs, kinds) ** 2)
