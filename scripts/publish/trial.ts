@@ -38,6 +38,7 @@ import {
   writeProgram
 } from "./try-client.ts"
 import { tryExample } from "./try-example.ts"
+import { tryImages } from "./try-images.ts"
 import { tryWorker } from "./try-worker.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -415,6 +416,11 @@ trial("flyball prints its version and settings", () => {
   if (!/^\d+\.\d+\.\d+\n$/.test(out)) throw new Error(out)
   run(process.execPath, [command, "config"], commands)
   run(node("20"), [command, "--version"], commands, 1)
+})
+
+await trialOf("the server reads an image, with an engine that recognises text beside it", async () => {
+  npmInstall(commands, "tesseract.js@7.0.0", "@tesseract.js-data/eng@1.0.0")
+  await tryImages(commands, join(work, "images"), join(root, "fixtures/documents/scanned.png"))
 })
 
 const single = join(staged, "verify", "dist", "flyball-verify.mjs")

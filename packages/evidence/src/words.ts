@@ -101,6 +101,7 @@ export const documentWarnings = [
   "checksum",
   "arithmetic",
   "partly_read",
+  "recognised_text",
   "text_not_kept"
 ] as const
 

@@ -32,8 +32,8 @@ const confidenceOf = (name: string, guess: Guess): number => {
 }
 
 /** The field that a guess makes. */
-export const fieldOf = (name: string, guess: Guess): ExtractedField => {
+export const fieldOf = (name: string, guess: Guess, most = 1_000): ExtractedField => {
   const { arithmetic = null, checksum = null, from, label, rule, segment, to, value } = guess
   const evidence = { page: segment.page, box: boxOf(segment, from, to), rule, label, checksum, arithmetic }
-  return { value, confidence: confidenceOf(name, guess), evidence }
+  return { value, confidence: Math.min(most, confidenceOf(name, guess)), evidence }
 }

@@ -166,6 +166,14 @@ describe("fields by type", () => {
     assert.strictEqual(valuesOf(card)["id_number"], "D23145890")
     assert.strictEqual(extractFields(page(zone.replace("C36", "C37")), null).fields["id_number"], undefined)
   })
+  it("text that a machine recognised is sure of nothing", () => {
+    const invoice = "Invoice number: A-17\nDate: 2026-11-03\nNet  100.00\nVAT 19%  19.00\nTotal EUR  119.00"
+    const all = (document: ReadDocument): ReadonlyArray<number> =>
+      Object.values(extractFields(document, "invoice").fields).map(({ confidence }) => confidence)
+    assert.isAbove(Math.max(...all(page(invoice))), 900)
+    const recognised = all({ ...page(invoice), warnings: [{ code: "recognised_text" }] })
+    assert.deepStrictEqual([recognised.length, Math.max(...recognised)], [all(page(invoice)).length, 800])
+  })
   it("a page made to be slow is read in part, and says so", () => {
     const item = { text: "1.00 Total 2020-01-01 A-1 ", width: 100, height: 1_000, hidden: null }
     const items = Array.from({ length: 20_000 }, (_, at) => ({ ...item, x: (at % 200) * 3_000, y: 1_200 * (at >> 8) }))

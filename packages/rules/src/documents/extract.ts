@@ -30,6 +30,8 @@ export const requiredFields: { readonly [type in DocumentType]: ReadonlyArray<st
 export const LEAST_CONFIDENCE = 500
 /** Confidence of what XML states and the print does not contradict. */
 const XML_CONFIDENCE = 990
+/** The most for what was recognised in an image: the table was fitted on text. */
+const MOST_RECOGNISED = 800
 /** Confidence from which a printed value stands against the XML. */
 const SURE = 800
 
@@ -63,7 +65,9 @@ export const extractFields = (
   const xml = document.xml.map(({ text }) => readInvoiceXml(text)).find((invoice) => invoice !== null) ?? null
   const type = requested ?? xml?.type ?? typeOf(lines)
   const stated: { [name: string]: ExtractedField } = {}
-  for (const [name, guess] of Object.entries(guessesOf(lines, type))) stated[name] = fieldOf(name, guess)
+  const isRecognised = document.warnings.some(({ code }) => code === "recognised_text")
+  for (const [name, guess] of Object.entries(guessesOf(lines, type)))
+    stated[name] = fieldOf(name, guess, isRecognised ? MOST_RECOGNISED : 1_000)
   const warnings: Array<DocumentWarning> = [...document.warnings]
   if (isCut(document) && warnings.every(({ code }) => code !== "partly_read")) warnings.push({ code: "partly_read" })
   if (xml !== null && (type === "invoice" || type === "credit_note")) {

@@ -36,6 +36,14 @@ describe("documents that are read", () => {
     assert.strictEqual(fields["total"]?.value, "717.97")
     assert.strictEqual(fields["iban"]?.evidence.checksum, true)
   })
+  it("an image is none without an engine, whatever it is called", async () => {
+    const image = fixture("../documents/scanned.png")
+    const types = ["image/png", "application/pdf", "text/plain"]
+    assert.deepStrictEqual(
+      await readAll(types.map((type) => [{ path: image }, type])),
+      types.map(() => "unsupported_type")
+    )
+  })
   it("invoices of many layouts give number, date and total, without their XML", async () => {
     const printed = [
       ["AmazonWebServices", "42183017 2014-08-03 4.11"],

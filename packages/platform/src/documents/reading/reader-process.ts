@@ -32,6 +32,18 @@ const program = (): { readonly path: string; readonly readable: ReadonlyArray<st
   return { path, readable: [dirname(dirname(path)), join(dirname(path), "../../../../package.json"), ...packages] }
 }
 
+/** An engine that recognises text, where it is installed: its program, and its data of English. */
+const engine = (): readonly [program: string, data: string] | null => {
+  try {
+    const { resolve } = createRequire(import.meta.url)
+    const core = createRequire(resolve("tesseract.js")).resolve("tesseract.js-core/tesseract-core-simd-lstm.js")
+    const data = join(dirname(resolve("@tesseract.js-data/eng")), "4.0.0_best_int/eng.traineddata.gz")
+    return existsSync(data) ? [core, data] : null
+  } catch {
+    return null
+  }
+}
+
 /** What a read ends with: the document, why there is none, or null where the child was lost. */
 export type Read = ReadDocument | ExtractionFailure | null
 
@@ -48,11 +60,13 @@ export class ReaderProcess {
 
   constructor() {
     const { path, readable } = program()
-    this.child = fork(path, [], {
+    const recognises = engine()
+    const folders = [...readable, ...(recognises ?? []).map(dirname)]
+    this.child = fork(path, recognises ?? [], {
       env: {},
       execArgv: [
         "--permission",
-        ...readable.map((folder) => `--allow-fs-read=${folder}`),
+        ...folders.map((folder) => `--allow-fs-read=${folder}`),
         `--max-old-space-size=${HEAP_MB}`,
         "--max-semi-space-size=16",
         "--disallow-code-generation-from-strings",

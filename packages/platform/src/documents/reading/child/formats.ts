@@ -2,12 +2,13 @@
 import PostalMime from "postal-mime"
 import { readDocx } from "./docx.ts"
 import { readHtml } from "./html.ts"
+import { isImage, readImage } from "./image.ts"
 import { layOut } from "./lay-out.ts"
 import { readPdf } from "./pdf.ts"
 import { decodeText, invoiceRoot, Unreadable, type Writer } from "./writer.ts"
 
 /** A format that is read. */
-export type Format = "docx" | "html" | "mail" | "pdf" | "text" | "xml"
+export type Format = "docx" | "html" | "image" | "mail" | "pdf" | "text" | "xml"
 
 const MAX_ATTACHMENTS = 3
 const readable = /^(?:text\/|message\/rfc822|application\/(?:xml|[\w.+-]+\+xml))/i
@@ -24,6 +25,7 @@ export const formatOf = (bytes: Uint8Array, mediaType: string): Format => {
     return "pdf"
   }
   if (head.startsWith("PK\u0003\u0004")) return "docx"
+  if (isImage(bytes)) return "image"
   if (!readable.test(mediaType) || head.includes("\0")) throw new Unreadable("unsupported_type")
   if (/^(?:<!doctype html|<html)/i.test(head) || mediaType.startsWith("text/html")) return "html"
   if (mediaType.startsWith("message/") || /^(?:received|return-path|mime-version|delivered-to): /i.test(head)) {
@@ -37,6 +39,7 @@ export const formatOf = (bytes: Uint8Array, mediaType: string): Format => {
 export const readFormat = async (format: Format, bytes: Uint8Array, writer: Writer): Promise<void> => {
   if (format === "pdf") return readPdf(bytes, writer)
   if (format === "docx") return readDocx(bytes, writer)
+  if (format === "image") return readImage(bytes, writer)
   if (format === "mail") return readMail(bytes, writer)
   if (format === "html") return readHtml(decodeText(bytes), writer)
   if (format === "text") return layOut(decodeText(bytes).split(/\r?\n|\r|\f/), writer)
