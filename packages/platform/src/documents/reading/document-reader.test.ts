@@ -82,6 +82,8 @@ describe("documents that are read", () => {
         ["12.50 EUR", 4_800, 1_200]
       ]
     )
+    const long = await read({ bytes: utf8(`Total 12.50 EUR\n${"word ".repeat(10_000)}end`) }, "text/plain")
+    assert.match(long.pages.flatMap(({ items }) => items).at(-1)!.text, / end$/)
   })
   it("bytes that are no document of a known type are refused, and the next is read", async () => {
     const [none, text] = await readAll([
