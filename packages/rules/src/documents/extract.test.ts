@@ -130,6 +130,18 @@ describe("fields by type", () => {
       currency: "GBP"
     })
   })
+  it("a receipt: the total is what was paid once it was rounded, not what its table of taxes sums up", () => {
+    const text =
+      "HARDWARE &\nELECTRICAL SDN BHD (126926-H)\nCO. REG NO: 12345-X\nLOT 1851, JALAN 6, 43300 TOWN\n\nRECEIPT\n" +
+      "25/12/2018\nSUB TOTAL  58.33\nGST 6%  3.50\nTOTAL INCLUDES GST  61.83\nROUNDING  0.02\nROUNDED TOTAL  61.85\n" +
+      "CASH  100.00\nCHANGE  38.15\nGST SUMMARY\nTOTAL  58.33  3.50"
+    const { fields } = extractFields(page(text), "receipt")
+    assert.strictEqual(fields["company"]?.value, "HARDWARE & ELECTRICAL SDN BHD")
+    assert.deepInclude(fields["total"], { value: "61.85", confidence: 970 })
+    assert.strictEqual(fields["total"]?.evidence.arithmetic, true)
+    const unlabelled = text.replace("ROUNDED TOTAL", "").replace("CASH  100.00\nCHANGE  38.15\n", "")
+    assert.deepInclude(extractFields(page(unlabelled), "receipt").fields["total"], { value: "61.85", confidence: 890 })
+  })
   it("a bank statement, whose bookings must make the difference of its balances", () => {
     const text =
       "Kontoauszug\nIBAN DE02 1203 0000 0000 2020 51\nZeitraum vom 01.03.2020 bis 31.03.2020\n" +

@@ -5,6 +5,7 @@
 import { type Candidate, readPage, type Page, scoreAll, type Scored } from "./candidates.ts"
 import { ibansIn, isIban, vatIdsIn } from "./checksums.ts"
 import { fieldOf } from "./confidence.ts"
+import { mostOnReceipt, receiptTotal } from "./receipt.ts"
 import { type Guess, guessOf, type Guesses } from "./guess.ts"
 import type { DocumentType, DocumentWarning, ExtractedDocument, ExtractedField, ReadDocument } from "./document.ts"
 import { readInvoiceXml } from "./invoice-xml.ts"
@@ -67,7 +68,11 @@ export const extractFields = (
   const stated: { [name: string]: ExtractedField } = {}
   const isRecognised = document.warnings.some(({ code }) => code === "recognised_text")
   for (const [name, guess] of Object.entries(guessesOf(lines, type)))
-    stated[name] = fieldOf(name, guess, isRecognised ? MOST_RECOGNISED : 1_000)
+    stated[name] = fieldOf(
+      name,
+      guess,
+      Math.min(isRecognised ? MOST_RECOGNISED : 1_000, type === "receipt" ? mostOnReceipt(name, guess) : 1_000)
+    )
   const warnings: Array<DocumentWarning> = [...document.warnings]
   if (isCut(document) && warnings.every(({ code }) => code !== "partly_read")) warnings.push({ code: "partly_read" })
   if (xml !== null && (type === "invoice" || type === "credit_note")) {
@@ -151,10 +156,10 @@ const dateGuesses = (page: Page): Guesses => {
   return present({ date: plain, due_date: due })
 }
 
-/** A receipt is an invoice without number, from the name at its top. */
+/** A receipt is an invoice without number, from the name at its top, that says what was handed over. */
 const receiptGuesses = (page: Page): Guesses => {
   const { date, ...others } = dateGuesses(page)
-  const { total } = amountGuesses(page, false)
+  const total = receiptTotal(page) ?? amountGuesses(page, false).total
   return present({
     company: findVendor(page.lines, true),
     date: date ?? Object.values(others)[0] ?? null,

@@ -11,7 +11,7 @@ const form = pattern(
     (?<![\p{L}])(?:GmbH(?: & Co\.?(?: ?KG(?:aA)?)?)?|AG|KG|OHG|UG(?: \(haftungsbeschränkt\))?|e\. ?[KV]\.|mbH|SE|
     Ltd\.?|Limited|LLC|LLP|Inc\.?|Corp\.?|Corporation|PLC|plc|S\.?A\.?S\.?U?|S\.?A\.?R\.?L\.?|EURL|SNC|B\.?V\.?|
     N\.?V\.?|V\.?O\.?F\.?|BVBA|SRL|S\.?r\.?l\.?|S\.?p\.?A\.?|S\.L\.|Sdn\.? ?Bhd\.?|Pty\.? Ltd\.?|Pvt\.? Ltd\.?|
-    A/S|ApS|AB|Oy|S\.A\.|SA)(?![\p{L}])`,
+    A/S|ApS|AB|Oy|S\.A\.|SA|S[DN]N\.? ?B[HN]D\.?|BHD\.?|S/B)(?![\p{L}])`,
   "u"
 )
 const separators = /\s*(?:[●•|·,]|\s[-–—*]\s)\s*/
@@ -40,8 +40,29 @@ const noName = pattern(
 
 const nameLabel = /^name\s*:\s*/i
 
+/** Lines of a receipt that are no name, although they stand where one does. */
+const noShop = pattern(
+  String.raw`
+    ^(?:no|lot|jalan|jln|unit|level|tel|ph(?:one)?|(?:co|company)\.? ?(?:no|reg)|roc|reg|gst|tax|simplified|posted|
+    machine|formerly|hq|cash|goods|thank)\b`,
+  "i"
+)
+/** How a name goes on in the next line: a legal form that stands alone. */
+const goesOn = /^(?:&|CO\.|\(M\)|SDN|S\/B|TRADING|ENTERPRISE)/
+
+/** The top of a receipt, where a name that is broken into lines is one line. */
+const topOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Line> =>
+  lines.slice(0, 12).map((line, index) => {
+    const [first, next] = [line[0], lines[index + 1]?.[0]]
+    if (line.length !== 1 || first === undefined || next === undefined) return line
+    return first.text.endsWith("&") || goesOn.test(next.text)
+      ? [{ ...first, text: `${first.text} ${next.text}` }]
+      : line
+  })
+
 /** The name of a vendor: a guess with its evidence; null for none. On a receipt it stands at the top. */
-export const findVendor = (lines: ReadonlyArray<Line>, receipt: boolean): Guess | null => {
+export const findVendor = (given: ReadonlyArray<Line>, receipt: boolean): Guess | null => {
+  const lines = receipt ? topOf(given) : given
   const segments = lines.flat()
   const votes = new Map<
     string,
@@ -49,7 +70,7 @@ export const findVendor = (lines: ReadonlyArray<Line>, receipt: boolean): Guess 
   >()
   const vote = (raw: string, score: number, segment: Segment, rule: string, label: string | null = null): void => {
     const value = nameIn(raw)
-    if (value === null || isRecipient(lines, segment)) return
+    if (value === null || isRecipient(lines, segment) || (receipt && noShop.test(raw))) return
     const key = value.toLowerCase().replace(/[\s.,]/g, "")
     const known = votes.get(key)
     if (known === undefined) votes.set(key, { score, segment, rule, label, value })
@@ -76,7 +97,13 @@ export const findVendor = (lines: ReadonlyArray<Line>, receipt: boolean): Guess 
       if (next !== null) vote(rest === "" ? next.text : rest, 72, next, "sender_label", sender[0])
     }
     const [piece] = text.split(separators)
-    if (text.length < 110 && text.split(separators).length >= 3 && /\d{4,5}/.test(text) && segment.page === 1) {
+    if (
+      !receipt &&
+      text.length < 110 &&
+      text.split(separators).length >= 3 &&
+      /\d{4,5}/.test(text) &&
+      segment.page === 1
+    ) {
       vote(piece!, 84, segment, "return_address")
     }
     if (text.length > 70 && !form.test(piece!)) continue
@@ -95,9 +122,10 @@ export const findVendor = (lines: ReadonlyArray<Line>, receipt: boolean): Guess 
     }
   }
   const first = segments.find(
-    ({ page, text }) => page === 1 && text.length < 45 && nameIn(text) !== null && !/[:@]/.test(text)
+    ({ page, text }) =>
+      page === 1 && text.length < 45 && nameIn(text) !== null && !/[:@]/.test(text) && !(receipt && noShop.test(text))
   )
-  if (first !== undefined) vote(first.text, receipt ? 80 : 38, first, "first_block")
+  if (first !== undefined) vote(first.text, receipt ? 70 : 38, first, "first_block")
   const ranked = [...votes.values()].sort((a, b) => b.score - a.score || a.segment.line - b.segment.line)
   const [best, next] = ranked
   if (best === undefined) return null
