@@ -139,6 +139,8 @@ describe("fields by type", () => {
     assert.strictEqual(fields["company"]?.value, "HARDWARE & ELECTRICAL SDN BHD")
     assert.deepInclude(fields["total"], { value: "61.85", confidence: 970 })
     assert.strictEqual(fields["total"]?.evidence.arithmetic, true)
+    const till = text.replace("RECEIPT", "TAX INVOICE\nInvoice no: 7")
+    assert.strictEqual(extractFields(page(till), null).type, "receipt")
     const unlabelled = text.replace("ROUNDED TOTAL", "").replace("CASH  100.00\nCHANGE  38.15\n", "")
     assert.deepInclude(extractFields(page(unlabelled), "receipt").fields["total"], { value: "61.85", confidence: 890 })
   })
@@ -192,6 +194,16 @@ describe("fields by type", () => {
     const slow = { pages: [{ width: 60_000, height: 80_000, items }], xml: [], warnings: [] }
     assert.deepStrictEqual(extractFields(slow, "invoice").warnings.at(0), { code: "partly_read" })
     assert.isBelow(linesOf(slow).flat().length, 1_500)
+    const text = "1.00 TOTAL cash 2.00 change ".repeat(3)
+    const till = Array.from({ length: 1_500 }, (_, at) => ({
+      ...item,
+      text,
+      x: (at % 60) * 1_000,
+      y: 1_200 * Math.floor(at / 60)
+    }))
+    // 20 s where each amount is held against all that stands before it.
+    const pages = Array.from({ length: 10 }, () => ({ width: 60_000, height: 80_000, items: till }))
+    assert.strictEqual(extractFields({ pages, xml: [], warnings: [] }, null).type, "receipt")
   })
   it("other documents have no fields by rules", () => {
     assert.deepStrictEqual(valuesOf("Dear Sir\nTotal  12.00 EUR"), {})

@@ -40,6 +40,8 @@ const creditTitle =
   /credit ?note|gutschrift(?!en\b)|rechnungskorrektur|stornorechnung|\bavoir\b|creditnota|creditfactuur/i
 
 const receiptTitle = /\breceipt\b|kassenbon|kassenbeleg|quittung|ticket de caisse|kassabon|\bcash\b[^]*\bchange\b/i
+/** What a till prints: what was handed over, and the change. */
+const till = [/\bcash\b[^\n]*\d[.,]\d\d\b/i, /\bchange\b[^\n]*\d[.,]\d\d\b/i]
 const statementTitle =
   /kontoauszug|account statement|statement of account|bank statement|relevé de compte|rekeningafschrift/i
 
@@ -49,6 +51,7 @@ const typeOf = (lines: ReadonlyArray<Line>): DocumentType => {
   if (Object.keys(mrzGuesses(lines)).length > 0) return "identity_document"
   if (statementTitle.test(text)) return "bank_statement"
   if (creditTitle.test(text)) return "credit_note"
+  if (till.every((line) => line.test(text))) return "receipt"
   if (receiptTitle.test(text) && !/invoice (?:no|number|date)/i.test(text)) return "receipt"
   return /invoice|rechnung|facture|factuur|fatura|\bbill\b/i.test(text) ? "invoice" : "unknown"
 }

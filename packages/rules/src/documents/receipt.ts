@@ -18,6 +18,9 @@ const totals: ReadonlyArray<readonly [pattern: RegExp, score: number]> = [
   [/amount|amt|paid/, 58]
 ]
 const RULE = "receipt_total"
+/** Amounts that are weighed, the last ones, and letters of a label: a page may be made to be slow. */
+const MAX_AMOUNTS = 200
+const MAX_LABEL = 80
 const cash = /\bcash\b|tender|bar\b|gegeben/
 const change = /change|rück(?:geld)?|balance/
 
@@ -26,12 +29,17 @@ const labelled = ({ candidates, lines }: Page): ReadonlyArray<{ readonly one: Ca
   const table = lines.findIndex((line) => line.some(({ text }) => summary.test(text.toLowerCase())))
   return candidates
     .filter(({ kind, segment }) => kind === "amount" && (table < 0 || segment.line < table))
+    .slice(-MAX_AMOUNTS)
     .map((one) => {
       const { segment } = one
       const line = lines[segment.line]!
       const before = line.filter(({ x }) => x < segment.x).map(({ text }) => text)
-      const own = [...before, segment.text.slice(0, one.from)].join(" ").toLowerCase()
-      const above = lines[segment.line - 1]?.map(({ text }) => text).join(" ") ?? ""
+      const own = [...before, segment.text.slice(0, one.from)].join(" ").slice(-MAX_LABEL).toLowerCase()
+      const above =
+        lines[segment.line - 1]
+          ?.map(({ text }) => text)
+          .join(" ")
+          .slice(-MAX_LABEL) ?? ""
       const isAlone = !/\p{L}{3}/u.test(own) && !/\d[.,]\d\d/.test(above)
       return { one, label: isAlone ? `${above.toLowerCase()} ${own}` : own }
     })
