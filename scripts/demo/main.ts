@@ -1,5 +1,5 @@
 /**
- * `npm run demo`: the whole path in about two minutes, on real agent decisions, and one page about it. Leaves
+ * `npm run demo`: the whole path in about a minute, on real agent decisions, and one page about it. Leaves
  * `demo.evp`, `demo-fairness.html` and `demo-routes.svg` in the working folder.
  */
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
