@@ -181,4 +181,6 @@ it("refuses who may not ask, and names of fields that rules know", async () => {
       400,
       name
     )
+  const alone = await extract({ schema, model: undefined })
+  assert.deepStrictEqual([alone.status, alone.json.error.param], [400, "schema"])
 })

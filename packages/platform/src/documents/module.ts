@@ -1,4 +1,5 @@
 /** Documents as a module. Spec: document 2 section 4; api.md "Document 2"; decision 0084. */
+import { detailItem, InvalidInput } from "@flyball/contract"
 import { documents as rows, ReceivedFile } from "@flyball/contract/http"
 import {
   defineModule,
@@ -31,6 +32,10 @@ const operations = {
     const unit = yield* oneUnit(caller.scope, query.org_unit)
     const stated = body instanceof ReceivedFile ? null : body
     const model = query.model ?? stated?.model ?? null
+    if (model === null && stated?.schema != null) {
+      const msg = "Only a model reads by a schema: name one as `model`"
+      return yield* new InvalidInput({ detail: [detailItem(["body", "schema"], "value_error", msg, null)] })
+    }
     const options = {
       documentType: query.document_type ?? stated?.document_type ?? null,
       model: model === null ? null : { name: model, schema: stated?.schema ?? null },
