@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { ancestorsOf, MAX_ANCESTORS, parentProblem } from "./ancestry.ts"
 
-/** Each agent's parent is the one before it: `a0` is the first. */
+/** A line of agents from `a0` on, of which the parent is the one before. */
 const line = (agents: number) =>
   new Map(Array.from({ length: agents }, (_, n) => [`a${n}`, n === 0 ? undefined : `a${n - 1}`] as const))
 const parentOf = (parents: ReadonlyMap<string, string | undefined>) => (id: string) => parents.get(id)

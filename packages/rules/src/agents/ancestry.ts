@@ -1,4 +1,6 @@
-/** Who an agent works for, up to the first: a halt of any of them reaches it. Spec: api.md, POST /agents. */
+/**
+ * The agents that an agent works for, up to the first: a halt of any of them reaches it. Spec: api.md, POST /agents.
+ */
 
 /** Most ancestors of an agent. Spec: format 1 section 8, `agent.registered`; decision 0047. */
 export const MAX_ANCESTORS = 8

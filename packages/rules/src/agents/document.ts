@@ -71,7 +71,7 @@ export type AgentDocument = AgentProfile &
     readonly decommissionedAtMs?: number
     /** While suspended: why. */
     readonly suspendedReason?: SuspendedReason
-    /** What the person said who suspended it; absent once it was erased. */
+    /** The reason that the suspending person gave; absent once it was erased. */
     readonly suspensionReason?: string
     /**
      * Time at which the owner was removed. An agent that never had one is an orphan since its registration, without

@@ -10,15 +10,15 @@ import { conditionsOf, type TierCondition, tierGate } from "./tier-gate.ts"
 
 /** Evidence about an agent that is stored outside its document. Spec: decision 0038. */
 export interface TierFacts {
-  /** Whether an envelope is in force for it. */
+  /** True while an envelope is in force for it. */
   readonly hasEnvelope: boolean
-  /** Whether a drill of it was attested so recently that it counts. */
+  /** True while an attested drill of it counts. */
   readonly hasDrill: boolean
 }
 
 /**
- * Whether the tier of an agent can be lowered at all: only active agents act, and up to L1 there is no condition that
- * could be lost. Spec: decision 0038.
+ * True when the tier of an agent can be lowered at all: only active agents act, and up to L1 no condition can be lost.
+ * Spec: decision 0038.
  */
 export const canBeLowered = ({ autonomyTier, status }: Pick<AgentDocument, "autonomyTier" | "status">): boolean =>
   status === "active" && tierGate.some(({ from, lost }) => lost === "lowers" && from <= autonomyTier)

@@ -11,7 +11,7 @@ export const ORPHAN_GRACE_MS = 7 * 86_400_000
 type Named = Pick<AgentDocument, "ownerEmail" | "ownerName">
 
 /**
- * Whether an owner can be reached: one with a name and an e-mail address. Required for activation. Spec: document 1
+ * True when an owner can be reached: with a name and an e-mail address. Required for activation. Spec: document 1
  * section 1, policy rule; decision 0038.
  */
 export const isCompleteOwner = (owner: Named): boolean => owner.ownerName !== null && owner.ownerEmail !== null

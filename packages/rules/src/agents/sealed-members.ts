@@ -45,8 +45,8 @@ export const sealedBody = (agent: AgentDocument): { readonly [member: string]: J
 })
 
 /**
- * Whether no record of this chain states these members yet: the agent is from the chain before.
- * Spec: format 1 section 8, `agent.updated`; decision 0047.
+ * True when no record of this chain states these members yet: the agent is from the chain before. Spec: format 1
+ * section 8, `agent.updated`; decision 0047.
  */
 export const lacksSealedMembers = (agent: AgentDocument, originTag: Uint8Array): boolean =>
   agent.sealedModelIds === undefined ||

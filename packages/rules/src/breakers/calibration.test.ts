@@ -26,7 +26,7 @@ const runsOf = (lengths: ReadonlyArray<number>): ReadonlyArray<MetricRecord> =>
     .flatMap((length, run) => Array.from({ length }, () => `run-${run}`))
     .map((run, seq) => ({ seq, atMs: seq * 100, kind: "decision.witnessed", body: { run_id: run, status: "ok" } }))
 
-/** Whether a breaker with this threshold trips on a run. */
+/** True when a breaker with this threshold trips on a run. */
 const isStopped = (length: number, threshold: number): boolean => {
   const fold = metric.start({ ...params, max_count: threshold }, { seq: -1, atMs: 0 }, 0)
   return runsOf([length]).some((record) => {

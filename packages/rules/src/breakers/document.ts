@@ -62,7 +62,7 @@ export const breakerUnique = ({ agentId, name }: Pick<BreakerDocument, "agentId"
 /** The look-up key by which an agent's breakers are found. */
 export const breakerKeys = ({ agentId }: Pick<BreakerDocument, "agentId">) => ({ agent_id: agentId })
 
-/** Whether a breaker is read: it is enabled and not tripped. */
+/** True when a breaker is read: it is enabled and not tripped. */
 export const isWatching = ({ enabled, trip }: Pick<BreakerDocument, "enabled" | "trip">): boolean =>
   enabled && trip === null
 

@@ -100,18 +100,18 @@ export interface Metric {
   readonly params: { readonly [name: string]: ParamSpec }
   /** Kinds of records that it reads. */
   readonly kinds: ReadonlyArray<string>
-  /** Whether its value is a share, so that `confidence_bp` applies. */
+  /** True when its value is a share, so that `confidence_bp` applies. */
   readonly isRate?: true
   /**
    * With the parameter `per` `run` its value is that of the highest run alone, so that runs can calibrate it.
    * `threshold`: the parameter that they set; it is so far `beyond` the highest value that does not trip.
    */
   readonly perRun?: { readonly threshold: string; readonly beyond: 0 | 1 }
-  /** Whether time alone can trip it: it is read on a tick too. */
+  /** True when time alone can trip it: it is read on a tick too. */
   readonly isAbsence?: true
-  /** Whether its value rests on more than records, so that nobody else can recompute it. */
+  /** True when its value rests on more than records, so that nobody else can recompute it. */
   readonly isLocal?: true
-  /** Whether a trip halts the whole deployment, whatever response is set. */
+  /** True when a trip halts the whole deployment, whatever response is set. */
   readonly stopsDeployment?: true
   /** How far back it reads. Unit: milliseconds. */
   readonly reachMs: (params: Params) => number

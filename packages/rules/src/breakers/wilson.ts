@@ -1,5 +1,5 @@
 /**
- * Whether a share is at or above a threshold, in integers: plainly, or by the one-sided Wilson bound.
+ * Compares a share with a threshold in integers: plainly, or by the one-sided Wilson bound.
  *
  * The lower Wilson bound of k of n lies at or above p0 exactly where k/n >= p0 and n (k/n - p0)^2 >= z^2 p0 (1 - p0):
  * the bound is the inversion of the score test. Multiplied out, no root and no fraction is left.
@@ -21,7 +21,7 @@ const BP = 10_000n
 const MILLION_SQUARED = 1_000_000n ** 2n
 
 /**
- * Whether `part` of `whole` is at or above the threshold with this confidence. No samples are below any threshold.
+ * True when `part` of `whole` is at or above the threshold with this confidence. No samples are below any threshold.
  *
  * - Unit: `thresholdBp` and `confidenceBp` in hundredths of a percent; with a confidence the threshold is under 10,000.
  */

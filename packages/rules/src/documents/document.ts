@@ -34,7 +34,7 @@ export type DocumentWarning = {
   readonly values?: ReadonlyArray<string>
 }
 
-/** What the reader's process answers. */
+/** The answer of the reader's process. */
 export interface ReadDocument {
   readonly pages: ReadonlyArray<DocumentPage>
   /** XML inside the file, or the file itself: Factur-X, ZUGFeRD, UBL, CII. As text. */
@@ -67,7 +67,7 @@ export interface ExtractedField {
   readonly evidence: FieldEvidence
 }
 
-/** What rules found. Fields below 500 thousandths are candidates. */
+/** The fields that rules found. Fields below 500 thousandths are candidates. */
 export interface ExtractedDocument {
   readonly type: DocumentType
   /** The smallest among the required fields of the type, in thousandths; 0 where one is missing. */

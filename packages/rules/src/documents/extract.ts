@@ -40,7 +40,7 @@ const creditTitle =
   /credit ?note|gutschrift(?!en\b)|rechnungskorrektur|stornorechnung|\bavoir\b|creditnota|creditfactuur/i
 
 const receiptTitle = /\breceipt\b|kassenbon|kassenbeleg|quittung|ticket de caisse|kassabon|\bcash\b[^]*\bchange\b/i
-/** What a till prints: what was handed over, and the change. */
+/** Lines of a till: the cash that was handed over, and the change. */
 const till = [/\bcash\b[^\n]*\d[.,]\d\d\b/i, /\bchange\b[^\n]*\d[.,]\d\d\b/i]
 const statementTitle =
   /kontoauszug|account statement|statement of account|bank statement|relevé de compte|rekeningafschrift/i
@@ -206,7 +206,7 @@ const shortlist = (scored: ReadonlyArray<Scored>): ReadonlyArray<Scored> => {
   return [...best.values()].sort((a, b) => b.score - a.score).slice(0, 6)
 }
 
-/** What agreement of total, net and tax adds to their score. */
+/** The score that total, net and tax gain by their agreement. */
 const ARITHMETIC = 30
 /** A label that needs no sum. */
 const SURE_LABEL = 70

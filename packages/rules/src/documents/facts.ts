@@ -1,4 +1,4 @@
-/** What envelopes read of a document, and what records show of it. Spec: document 2 section 2; decision 0084. */
+/** The facts of a document that envelopes read and records show. Spec: document 2 section 2; decision 0084. */
 import type { ExtractionCompletedBody } from "@flyball/evidence"
 import { MODEL_RULE } from "./confidence.ts"
 import { type DocumentWarning, type ExtractedDocument, type ExtractedField } from "./document.ts"

@@ -15,7 +15,7 @@ import {
 import { type Line, linesOf, type Segment, textOf } from "./layout.ts"
 import { amountsIn, currenciesIn, datesIn, isAmerican } from "./values.ts"
 
-/** What a model said, as it is printed, by the name of the field. */
+/** The values that a model gave, as printed, by the name of the field. */
 export type ModelSaid = { readonly [name: string]: string }
 
 /** The longest value of a model. Unit: characters. */

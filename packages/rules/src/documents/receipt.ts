@@ -7,7 +7,7 @@ import { hundredthsOf } from "./values.ts"
 const others =
   /sub|qty|quantity|items?\b|disc|sav(?:e|ing)|excl|before|change|tender|point|rounding(?! *total)|included/
 const tax = /gst|tax|vat|mwst/
-/** What follows is a table of taxes. */
+/** The heading of a table of taxes. */
 const summary = /(?:gst|tax|vat|mwst).{0,8}(?:summary|analysis|details|code)/
 /** Labels of totals, the surest first. */
 const totals: ReadonlyArray<readonly [pattern: RegExp, score: number]> = [

@@ -1,5 +1,5 @@
 /**
- * Whether an agent's behaviour changed: its last window of decisions against the window before it.
+ * Tests for a change in an agent's behaviour: its last window of decisions against the window before it.
  *
  * The service answers with it, and the verifier gives the same answer from a pack: it depends on records only, on
  * bodies and never on parts. Spec: document 1 section 4, GET /behavior/agents/{agent_id}/change; decision 0073.
@@ -239,7 +239,10 @@ export interface ChangeAnswer {
     readonly permutations: number
     readonly method: string
   }
-  /** What is exchanged. `decision_assumed`: no decision names its run, so decisions are taken to be independent. */
+  /**
+   * The unit that is exchanged. `decision_assumed`: no decision names its run, so decisions are taken to be
+   * independent.
+   */
   readonly unit: "run" | "decision_assumed" | null
   readonly min_attainable_p: number | null
   readonly baseline: ChangeWindow | null

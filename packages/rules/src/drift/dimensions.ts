@@ -13,7 +13,7 @@ export type Value = ReadonlyArray<string | null>
 export interface CategoricalDimension {
   readonly name: DimensionName
   readonly kind: "categorical"
-  /** Whether its values are few enough to be listed as new or gone. */
+  /** True when its values are few enough to be listed as new or gone. */
   readonly isListed: boolean
   /** The value of each decision; of a step, from the decision before it in its run. */
   readonly valueOf: (decision: DriftDecision, before: DriftDecision | null) => Value | null

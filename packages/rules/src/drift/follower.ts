@@ -63,12 +63,12 @@ export class DriftFollower {
     return this.#wager.value
   }
 
-  /** Whether a block is to be tested before the next record is taken. */
+  /** True when a block must be tested before the next record is taken. */
   get isDue(): boolean {
     return this.#over.length >= this.#next
   }
 
-  /** Whether the epoch is over. Another follower goes on behind it. */
+  /** True when the epoch is over. Another follower goes on behind it. */
   get isOver(): boolean {
     return this.#over.length >= EPOCH_RUNS || this.#decisions >= EPOCH_DECISIONS
   }

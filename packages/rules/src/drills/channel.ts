@@ -11,7 +11,7 @@ export const CHANNEL_CHECK_ID = "last"
 /** The last check. Spec: format 1 section 8, `channel.checked`; decision 0048. */
 export type ChannelDocument = {
   readonly activationId: string
-  /** Whether the activation and its release showed in the status. */
+  /** True when the activation and its release both showed in the status. */
   readonly armed: boolean
   /** From the request until the status showed the activation. Unit: milliseconds. Null where it never did. */
   readonly latencyMs: number | null
@@ -38,7 +38,7 @@ export const foldChannelChecked = ({ body }: ReplayRecord): ExpectedDocument => 
 }
 
 /**
- * Whether the last check, or the start where there was none, is older than twice the period. A period of 0 is none.
+ * True when the last check, or the start where there was none, is older than twice the period. A period of 0 is none.
  * Spec: decision 0048.
  */
 export const isChannelOverdue = (sinceMs: number, periodMs: number, nowMs: number): boolean =>

@@ -42,7 +42,7 @@ export const drillKeys = (drill: DrillDocument): { readonly [key: string]: strin
 })
 
 /**
- * Whether a drill of the agent itself that was met was attested so recently that it counts for its tier.
+ * True while a met and attested drill of the agent itself counts for its tier.
  *
  * - Unit: `nowMs` in milliseconds since 1970 UTC.
  * - Spec: decision 0048.
@@ -51,8 +51,8 @@ export const hasAttestedDrill = ({ drillAttestedAtMs }: AgentDocument, nowMs: nu
   drillAttestedAtMs !== undefined && drillAttestedAtMs >= nowMs - DRILL_AGE_MS
 
 /**
- * Whether an agent's own tier needs an attested drill, and it has none that counts. One at its end needs nothing. Spec:
- * decision 0048.
+ * True when an agent's own tier needs an attested drill and none counts. One at its end needs nothing. Spec: decision
+ * 0048.
  */
 export const isDrillOverdue = (agent: AgentDocument, nowMs: number): boolean =>
   agent.status !== "decommissioned" &&

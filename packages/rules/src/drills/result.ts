@@ -17,7 +17,7 @@ export type DrillResult = {
   readonly p50Ms: number | null
   readonly p95Ms: number | null
   readonly maxMs: number | null
-  /** Whether the hypothesis held: somebody acknowledged, nobody was missed or unlisted, and all were in time. */
+  /** True when the hypothesis held: somebody acknowledged, nobody was missed or unlisted, and all were in time. */
   readonly met: boolean
 }
 

@@ -30,7 +30,7 @@ export type EnvelopeDocument = {
   /** For whom it is, as a look-up key; stays when the profile is erased, so that erasing a name loosens nothing. */
   readonly target: string
   readonly withdrawn: boolean
-  /** What was said with the last withdrawal; absent where nothing was, once it was erased, and after a publication. */
+  /** The reason of the last withdrawal; absent where none was given, once it was erased, and after a publication. */
   readonly withdrawalReason?: string
   /** The version in force; while `withdrawn`, the one that was. */
   readonly live: number | null

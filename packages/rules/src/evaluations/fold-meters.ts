@@ -6,7 +6,7 @@ import type { Reservation, WindowBook } from "@flyball/envelope"
 export const meterKinds: ReadonlyArray<string> = ["evaluation.made", "decision.settled", "meter.voided"]
 
 /**
- * Whether a writer may reduce a meter. An ingest key may not: otherwise an agent could reset its own meters.
+ * True when a writer may reduce a meter. An ingest key may not: otherwise an agent could reset its own meters.
  *
  * Spec: `envelope/1` section 6; decision 0025.
  */

@@ -64,12 +64,12 @@ export class GovernedState {
     return this.#agents.reachOf(agentId, seq)
   }
 
-  /** Whether a target reached an agent after this record, or after a later one; null: unknown. */
+  /** True when a target reached an agent after this record or a later one; null: unknown. */
   wasReached(agentId: string, target: KillTarget, seq: number): boolean | null {
     return this.#agents.wasReached(agentId, target, seq)
   }
 
-  /** Whether an agent is of the org unit with this digest; null: its own, or that of the other, is not known. */
+  /** True when an agent is of the org unit with this digest; null: its own, or that of the other, is not known. */
   isOfUnit(agentId: string, digest: string): boolean | null {
     const digests = this.#agents.unitDigestsOf(agentId)
     return digests === null ? null : digests.includes(digest)
@@ -100,7 +100,7 @@ export class GovernedState {
     return layers
   }
 
-  /** Whether a waiver of this version held at a time, granted by a record up to this one. */
+  /** True when a waiver of this version, granted by a record up to this one, held at a time. */
   isWaived(envelopeId: string, version: number, seq: number, atMs: number): boolean {
     return (this.#waivers.get(envelopeId) ?? []).some(
       (one) =>
@@ -130,13 +130,13 @@ export class GovernedState {
     return this.#envelopes.textByDigest(digest)
   }
 
-  /** Whether an envelope has this version in force, or on trial. */
+  /** True when an envelope has this version in force, or on trial. */
   isInForce(envelopeId: string, version: number, trial: boolean): boolean {
     const known = this.#envelopes.get(envelopeId)
     return known !== undefined && !known.withdrawn && (known.live === version || (trial && known.shadow === version))
   }
 
-  /** Whether the first draft of an envelope is among the records here. */
+  /** True when the first draft of an envelope is among the records here. */
   beganHere(envelopeId: string): boolean {
     return this.#envelopes.get(envelopeId)?.beganHere === true
   }
@@ -211,7 +211,7 @@ export class GovernedState {
     }
   }
 
-  /** Whether the exception of a waiver is not shown here. */
+  /** True when the exception of a waiver is not shown here. */
   isWithheld(waiverId: string): boolean {
     for (const all of this.#waivers.values())
       for (const { id, waiver } of all) if (id === waiverId) return waiver.unless === null

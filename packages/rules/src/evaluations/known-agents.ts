@@ -137,7 +137,7 @@ export class KnownAgents {
     return typeof digest === "string" ? [digest, ...(this.#formerDigests.get(digest) ?? [])] : null
   }
 
-  /** Whether a target reached an agent after this record, or after a later one; null: unknown. */
+  /** True when a target reached an agent after this record or a later one; null: unknown. */
   wasReached(id: string, target: KillTarget, seq: number): boolean | null {
     const seqs = this.#past.since(id, seq)
     return seqs === null ? null : seqs.some((one) => reaches(target, this.reachOf(id, one).reach) !== null)

@@ -25,7 +25,7 @@ export interface KnownEnvelope {
   readonly agentId: string | null
   /** Undefined where the part is not shown. */
   readonly orgUnit: string | null | undefined
-  /** Whether its first draft is among the records here: then nothing was decided under it before them. */
+  /** True when its first draft is among the records here: then nothing was decided under it before them. */
   readonly beganHere: boolean
   live: number | null
   shadow: number | null
@@ -57,7 +57,7 @@ export class KnownEnvelopes {
     return [...(this.ofAgents.get(agentId) ?? [])].map((id) => this.#byId.get(id)!)
   }
 
-  /** Those of all org units. */
+  /** The envelopes of all org units. */
   ofUnits(): ReadonlyArray<KnownEnvelope> {
     return [...this.#ofUnits].map((id) => this.#byId.get(id)!)
   }

@@ -85,11 +85,11 @@ export const ownersOf = (layers: ReadonlyArray<Layer>): ReadonlyMap<string, stri
 export const longestWindowOf = ({ ready }: Binding): number =>
   ready === null ? 0 : Math.max(0, ...ready.combination.meters.map(({ windowMs }) => windowMs))
 
-/** Whether evaluations under a binding read latches, and so their run. Spec: `envelope/1` section 3. */
+/** True when evaluations under a binding read latches, and so their run. Spec: `envelope/1` section 3. */
 export const hasLatches = (ready: Ready | null | undefined): boolean =>
   ready?.combination.signals.some(({ source }) => source === "latch") === true
 
-/** Whether evaluations under a binding read the arguments of the action. Spec: `envelope/1` section 3. */
+/** True when evaluations under a binding read the arguments of the action. Spec: `envelope/1` section 3. */
 export const readsArgs = (ready: Ready | null | undefined): boolean =>
   ready?.combination.signals.some(({ source }) => source === "args") === true
 

@@ -1,12 +1,12 @@
-/** Whether an agent may act at all. Spec: `envelope/1` section 11, step 2. */
+/** Decides if an agent may act at all. Spec: `envelope/1` section 11, step 2. */
 import { decodeId } from "@flyball/evidence"
 import type { AgentDocument } from "../agents/document.ts"
 import { dueSuspension } from "../agents/due.ts"
 import type { InactiveRule } from "@flyball/envelope"
 
 /**
- * Whether an agent is active and no suspension is due, whether or not a job has run. Unit: milliseconds since 1970 UTC.
- * Spec: `envelope/1` section 11, step 2; decision 0013.
+ * True when an agent is active and no suspension is due, whether or not a job has run. Unit: milliseconds since 1970
+ * UTC. Spec: `envelope/1` section 11, step 2; decision 0013.
  */
 export const isActive = (agentId: string, agent: AgentDocument, nowMs: number, madeMs = madeAtMs(agentId)): boolean =>
   agent.status === "active" && dueSuspension(agent, madeMs, nowMs) === null

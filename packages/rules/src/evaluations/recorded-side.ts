@@ -22,7 +22,7 @@ export interface RecordedSide {
   readonly meters: ReadonlyArray<RecordedMeter>
 }
 
-/** Whether an outcome permits the action, and so adds to meters. */
+/** True when an outcome permits the action, and so adds to meters. */
 export const letsThrough = (outcome: Outcome): boolean => outcome === "allow" || outcome === "allow_with_notice"
 
 /**

@@ -1,4 +1,4 @@
-/** Whether a waiver held when a client decided by itself: `GovernedState.isWaived`. */
+/** Waivers that held when a client decided by itself: `GovernedState.isWaived`. */
 import { canonicalBytes, portableCrypto } from "@flyball/evidence"
 import { assert, describe, it } from "vitest"
 import type { ReplayRecord } from "../records/record.ts"

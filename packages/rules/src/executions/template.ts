@@ -2,7 +2,7 @@
 import { canonicalBytes, portableCrypto } from "@flyball/evidence"
 import type { Json, JsonMap } from "../records/record.ts"
 
-/** What placeholders read: the inputs, and the outputs of steps that are over. */
+/** The values that placeholders read: the inputs, and the outputs of steps that are over. */
 export interface TemplateValues {
   readonly inputs: JsonMap
   readonly steps: { readonly [id: string]: { readonly output: Json } }

@@ -111,9 +111,9 @@ export interface GroupDifference {
   readonly rate: RateName
   readonly high: number
   readonly low: number
-  /** Whether a group with rows has no such rate, and is not compared. */
+  /** True when a group with rows has no such rate, and is not compared. */
   readonly isIncomplete: boolean
-  /** What the intervals of all pairs show of a tolerance. `p`: of the value. */
+  /** Reads the intervals of all pairs against a tolerance. `p`: of the value. */
   readonly verdict: (tolerance: number, p: number) => RateVerdict
 }
 
@@ -164,7 +164,7 @@ export const differenceOf = (name: MetricName, attribute: AttributeCounts): Grou
 const sharesOf = (name: MetricName, { groups }: AttributeCounts): ReadonlyArray<ReadonlyArray<Share>> =>
   strata[name].map(({ counts }) => groups.map(counts))
 
-/** What an analysis is made of. `set` is null where only its counts are known: then scores have no p-value. */
+/** The input of an analysis. `set` is null where only its counts are known: then scores have no p-value. */
 export interface AnalysisInput {
   readonly attributes: ReadonlyArray<AttributeCounts>
   readonly set: DataSet | null
@@ -173,7 +173,7 @@ export interface AnalysisInput {
   readonly permutations: number
 }
 
-/** What a record states of an analysis. */
+/** The members of an analysis that a record states. */
 export type Analysed = Pick<AnalysisCompletedBody, "attributes" | "bias_detected">
 
 /**
@@ -253,6 +253,6 @@ function* ofScores(
   return yield* meanGapsAsLarge(values, columns, permutations, random)
 }
 
-/** Whether any metric of an analysis has a value. */
+/** True when any metric of an analysis has a value. */
 export const hasMetric = (attributes: ReadonlyArray<AttributeCounts>): boolean =>
   attributes.some((attribute) => metricNames.some((name) => typeof differenceOf(name, attribute) !== "string"))

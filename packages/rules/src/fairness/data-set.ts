@@ -46,7 +46,7 @@ export interface CodedDataSet {
   readonly values: ReadonlyArray<ReadonlyArray<LabelValue>>
 }
 
-/** What is wrong with a data set, and where. */
+/** A fault of a data set, and its place. */
 export interface DataSetProblem {
   readonly path: ReadonlyArray<string>
   readonly msg: string
@@ -167,13 +167,13 @@ export function* codeDataSet(input: DataSetInput): Generator<void, CodedDataSet 
   return { set: { rows, label: labels, prediction: predictions, score: scores, protected: codes }, values }
 }
 
-/** Whether a store and the canonical form keep a value exactly. */
+/** True for a value that a store and the canonical form keep exactly. */
 const isLabelValue = (value: unknown): value is LabelValue =>
   typeof value === "string"
     ? value.length <= MAX_GROUP_LENGTH && value.isWellFormed() && !value.includes("\0")
     : typeof value === "boolean" || Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value))
 
-/** Whether a value is the positive one; null where nothing says so. */
+/** True for the positive value; null where nothing says which one that is. */
 const signOf = (value: unknown, positive: LabelValue | null): boolean | null => {
   if (positive !== null) return isLabelValue(value) ? value === positive : null
   return value === 1 || value === true ? true : value === 0 || value === false ? false : null

@@ -16,7 +16,7 @@ export type UndefinedRatio = NonNullable<FairnessScreenedBody["undefined_reason"
 
 /** A group against the one with the highest rate. */
 export interface GroupVerdict {
-  /** Whether its rate is below four fifths of the highest one, by the counts alone. Exact. */
+  /** True when its rate is below four fifths of the highest one, by the counts alone. Exact. */
   readonly belowFourFifths: boolean
   readonly verdict: RateVerdict
 }

@@ -38,7 +38,7 @@ export interface ScreenedDecision {
   readonly evaluated: string | null
 }
 
-/** What a record states of a screen. */
+/** The members of a screen that a record states. */
 export type ScreenCounts = Pick<
   FairnessScreenedBody,
   | "base"
@@ -159,7 +159,7 @@ const valueAt = (labels: Json, path: string): LabelValue | null => {
   return typeof found === "boolean" || (typeof found === "number" && Number.isFinite(found)) ? found : null
 }
 
-/** What the part `screen` of a record asks; null where it is not as a service writes it. */
+/** Reads the part `screen` of a record; null where it is not as a service writes it. */
 export const readScreenPart = (
   members: JsonMap
 ): { readonly question: Omit<ScreenQuestion, "source">; readonly values: ReadonlyArray<LabelValue> } | null => {

@@ -84,7 +84,7 @@ const readSignature = (entry: JsonValue, payload: string): Claim | null => {
 }
 
 /**
- * Whether the unprotected header is absent, or an object that repeats no name of the protected one. Spec: RFC 7515
+ * True when the unprotected header is absent, or an object that repeats no name of the protected one. Spec: RFC 7515
  * section 4.
  */
 const hasNoOther = (header: JsonObject, free: JsonValue | undefined): boolean =>

@@ -62,6 +62,6 @@ const isDefault = (value: JsonValue): boolean =>
   (isList(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0)
 
 const isList = (value: JsonValue): value is ReadonlyArray<JsonValue> => Array.isArray(value)
-/** Whether a JSON value is an object. */
+/** True for a JSON object. */
 export const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)

@@ -19,7 +19,7 @@ export const MAX_REFUSALS = 1_000
 export const MAX_FOLLOWED = 10_000
 
 /**
- * Whether the bound was met. `unknown`: the records do not say. `none`: nothing had to stop. Spec: format 1 section 11.
+ * The reading of the bound. `unknown`: the records do not say. `none`: nothing had to stop. Spec: format 1 section 11.
  */
 export type BoundMet = "met" | "missed" | "unknown" | "none"
 
@@ -152,7 +152,7 @@ export class StopCertifier {
   #released: StopCertificate["released"] = null
   #isFull = false
   #unlisted = 0
-  /** Whether a record states whom the activation expects. */
+  /** True once a record states whom the activation expects. */
   #isRead = false
 
   /** A certificate of one activation `kil_…`. */

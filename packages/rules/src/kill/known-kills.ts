@@ -34,9 +34,9 @@ export class KnownKills {
   /** Null: not known. */
   #epoch: number | null = null
   readonly #live = new Map<string, KnownActivation>()
-  /** Those that were released. */
+  /** The released activations. */
   readonly #released = new Map<string, KnownRelease>()
-  /** Those of them that halted, in order. */
+  /** The released activations that halted, in order. */
   readonly #lifted: Array<KnownRelease> = []
 
   /** One that holds; undefined where none of this id does. */
@@ -49,22 +49,22 @@ export class KnownKills {
     return this.#released.get(id)?.activation
   }
 
-  /** Whether a record here has the activation, released ones included. */
+  /** True when a record here has the activation, released ones included. */
   knows(id: string): boolean {
     return this.#live.has(id) || this.#released.has(id)
   }
 
-  /** Those that hold. */
+  /** The activations that hold. */
   get all(): ReadonlyArray<KnownActivation> {
     return [...this.#live.values()]
   }
 
-  /** Whether none holds. */
+  /** True when no activation holds. */
   get isQuiet(): boolean {
     return this.#live.size === 0
   }
 
-  /** Those that reach an agent. */
+  /** The activations that reach an agent. */
   of(agent: AgentReach): ReadonlyArray<ReachingActivation> {
     const found: Array<ReachingActivation> = []
     for (const { drill, epoch, id, response, target } of this.#live.values()) {
@@ -79,7 +79,7 @@ export class KnownKills {
     return this.#lifted.slice(this.#lifted.findLastIndex(({ releasedSeq }) => releasedSeq <= seq) + 1)
   }
 
-  /** Those that held once a record was the last one. */
+  /** The activations that held once a record was the last one. */
   at(seq: number): ReadonlyArray<KnownActivation> {
     const then = [...this.#released.values()].flatMap(({ activation, releasedSeq }) =>
       releasedSeq > seq ? [activation] : []
@@ -87,7 +87,7 @@ export class KnownKills {
     return [...then, ...this.#live.values()].filter((activation) => activation.seq <= seq)
   }
 
-  /** What is known of the epoch: that none has begun, or nothing. */
+  /** Sets the epoch as far as it is known: none has begun, or nothing is known. */
   epochIs(epoch: 0 | null): void {
     this.#epoch = epoch
   }

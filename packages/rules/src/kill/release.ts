@@ -1,4 +1,4 @@
-/** Who may release an activation. Pure: the live service and the verifier both run it. */
+/** Decides who may release an activation. Pure: the live service and the verifier both run it. */
 import type { AutonomyTier } from "../agents/document.ts"
 import type { ActivationDocument } from "./document.ts"
 import { halts } from "./response.ts"
@@ -16,9 +16,9 @@ export type ReleaseProblem = "automatic" | "same_person"
 export const DRILL_WRITER = "system:drill"
 
 /**
- * Whether an activation must be released by a person other than its activator: it is real, it halts, and it reached an
- * agent at L3 or above when it was made, or reaches one now. Spec: format 1 section 8, `writer` of `kill.released`;
- * decision 0047.
+ * True when a person other than its activator must release an activation: it is real, it halts, and it reached an agent
+ * at L3 or above when it was made, or reaches one now. Spec: format 1 section 8, `writer` of `kill.released`; decision
+ * 0047.
  */
 export const needsSecondPerson = (
   { drill, highestTier, response }: Pick<ActivationDocument, "drill" | "highestTier" | "response">,
@@ -26,7 +26,7 @@ export const needsSecondPerson = (
 ): boolean =>
   drill === null && halts(response) && [highestTier, tierNow].some((tier) => tier !== null && tier >= FOUR_EYES_TIER)
 
-/** Whether a writer is a rule, such as a breaker, which activates and never releases. Spec: format 1 section 7. */
+/** True for a writer that is a rule, such as a breaker: it activates and never releases. Spec: format 1 section 7. */
 export const isRule = (writer: string): boolean => writer.startsWith("breaker:") || writer.startsWith("policy:")
 
 /**

@@ -24,8 +24,8 @@ export type DrillMode = (typeof drillModes)[number]
 export const severityOfResponse = (response: KillResponse): number => killResponses.indexOf(response)
 
 /**
- * Whether a response forbids new side effects: the status then says `halted`. Spec: document 1 section 3, kill state;
- * `envelope/1` section 11, step 1.
+ * True for a response that forbids new side effects: the status then says `halted`. Spec: document 1 section 3, kill
+ * state; `envelope/1` section 11, step 1.
  */
 export const halts = (response: KillResponse): boolean => response === "halt" || response === "quarantine"
 

@@ -23,7 +23,7 @@ type Deciding = Pick<ReachingActivation, "drill" | "epoch" | "id" | "response">
 export interface KillStateOf<A extends Deciding> {
   /** No new side effect may begin: the response in force is `halt` or `quarantine`. */
   readonly halted: boolean
-  /** Whether the activation that decides is a drill. */
+  /** True when the activation that decides is a drill. */
   readonly drill: boolean
   /** The response of {@link activation}, shadow drills included; null where nothing is active. */
   readonly response: KillResponse | null

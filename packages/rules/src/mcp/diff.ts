@@ -20,7 +20,7 @@ import {
 } from "./manifest.ts"
 import { shownText, type Signal, type SignalRule, signalsIn } from "./signals.ts"
 
-/** What happened to a tool. `first_seen`: it has signals at first sight; `unreadable`: the whole list. */
+/** The changes of a tool. `first_seen`: it has signals at first sight; `unreadable`: the whole list. */
 export const toolChanges = ["added", "removed", "modified", "renamed", "first_seen", "unreadable"] as const
 
 /** One of {@link toolChanges}. */
@@ -59,7 +59,7 @@ export interface WeighedChange extends ToolChange {
   readonly signals: ReadonlyArray<Signal>
 }
 
-/** What changed in a list. */
+/** The changes of a list. */
 export interface ManifestDiff {
   readonly severity: Severity
   /** The gravest first. At most {@link MAX_CHANGES}. */
@@ -138,7 +138,7 @@ export const changesOf = (
 /** Two tools of one meaning are the same tool under another name. */
 const meaningOf = ({ contract, text }: ToolDigests): string => `${text} ${contract}`
 
-/** What is known of the list before: its digests, and the list itself where its text is there. */
+/** The list before: its digests, and the list itself where its text is there. */
 export interface Known {
   readonly digests: ManifestDigests
   readonly manifest: Manifest | null
@@ -233,7 +233,7 @@ const isPoisonous = (signals: ReadonlyArray<Signal>): boolean => {
   return rules.has("hidden_characters") || [...rules].filter((rule) => rule !== "padding").length >= 2
 }
 
-/** Whether a tool stopped to say that it only reads, or that it destroys nothing. */
+/** True when a tool no longer says that it only reads, or that it destroys nothing. */
 const loosened = (before: string, after: string): boolean =>
   (before.startsWith("R") && !after.startsWith("R")) || (before.startsWith("wd") && after.startsWith("wD"))
 
@@ -244,7 +244,7 @@ const freeText = new RegExp(
   "i"
 )
 
-/** Whether a parameter of such a name became required. */
+/** True when a parameter of such a name became required. */
 const asksForText = (before: JsonMap, after: JsonMap): boolean => {
   const then = new Set(requiredOf(before))
   return requiredOf(after).some((name) => !then.has(name) && freeText.test(name))
@@ -258,7 +258,7 @@ const requiredOf = (tool: JsonMap): ReadonlyArray<string> => {
 interface AddedText {
   readonly path: string
   readonly text: string
-  /** What is new in the text, in UTF-16 code units. */
+  /** The first new place in the text, in UTF-16 code units. */
   readonly from: number
   readonly to: number
   readonly removed: string

@@ -14,7 +14,7 @@ export interface EnvelopeDraft {
   readonly notes: ReadonlyArray<string>
 }
 
-/** What a schema says of an argument. */
+/** The shape of an argument by its schema. */
 type Shape =
   | { readonly type: "enum"; readonly values: ReadonlyArray<string> }
   | { readonly type: "int"; readonly min: number; readonly max: number }
@@ -70,7 +70,7 @@ export const draftEnvelope = (tools: ReadonlyArray<JsonMap>): EnvelopeDraft => {
   }
 }
 
-/** What annotations mean, with the defaults of MCP. */
+/** Reads annotations with the defaults of MCP. */
 const effectOf = (annotations: JsonMap): EffectClass =>
   annotations["readOnlyHint"] === true
     ? "read"

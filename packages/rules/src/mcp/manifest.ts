@@ -211,7 +211,7 @@ const digestsOf = (name: string, tool: JsonMap, sha256: Sha256): ToolDigests => 
   }
 }
 
-/** What annotations mean: MCP's defaults, under which two of them mean nothing where the tool is read-only. */
+/** Reads annotations with MCP's defaults, under which two of them mean nothing where the tool is read-only. */
 const hintsOf = (annotations: JsonMap): string => {
   const isReadOnly = annotations["readOnlyHint"] === true
   const destructive = annotations["destructiveHint"] === false ? "d" : "D"
@@ -277,7 +277,7 @@ const byText = (a: Json, b: Json): number => (String(a) < String(b) ? -1 : 1)
 /** A member's name in a JSON pointer. Spec: RFC 6901. */
 export const pointed = (member: string): string => member.replaceAll("~", "~0").replaceAll("/", "~1")
 
-/** Whether a value is a JSON object. */
+/** True for a JSON object. */
 export const isMap = (value: unknown): value is JsonMap =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 

@@ -4,12 +4,12 @@ import { type Known, type ManifestDiff, diffOf } from "./diff.ts"
 import type { Manifest } from "./manifest.ts"
 import { baselineOf, isTrustedRoot, type McpServerDocument } from "./state.ts"
 
-/** What a list is to those before it. */
+/** The place of a list among those before it. */
 export interface PlacedList {
   readonly state: "first" | "unchanged" | "known" | "changed"
-  /** Whether it counts as approved. */
+  /** True when it counts as approved. */
   readonly trusted: boolean
-  /** What a finding says; null: there is none, or one is open already. */
+  /** The content of a finding; null: there is none, or one is open already. */
   readonly diff: ManifestDiff | null
   readonly against: "pin" | "seen" | "first_seen"
   readonly beforeRoot: string | null

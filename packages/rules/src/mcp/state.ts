@@ -36,7 +36,7 @@ export type McpServerDocument = {
   /** The last list. */
   readonly last: SeenList
   readonly tools: number
-  /** Whether the last list is one that counts as approved. */
+  /** True when the last list counts as approved. */
   readonly trusted: boolean
   /** The list that counts as approved while none is pinned: the first that was seen. Null where that has signals. */
   readonly first: SeenList | null
@@ -46,7 +46,7 @@ export type McpServerDocument = {
   readonly lastSeenAt: string
 }
 
-/** What people make of a finding. */
+/** The answers of people to a finding. */
 export const findingResolutions = ["approved", "rejected"] as const
 
 /** One of {@link findingResolutions}. */
@@ -78,7 +78,7 @@ export const mcpServerId = (
     sha256(utf8(`flyball/v1 mcp server id\0${transport}\0${addressDigest}\0${orgUnitDigest ?? ""}`)).slice(0, 16)
   )
 
-/** Whether a list counts as approved: it is pinned, or no list is and it was the first. */
+/** True when a list counts as approved: it is pinned, or no list is and it was the first. */
 export const isTrustedRoot = ({ first, pins }: McpServerDocument, root: string): boolean =>
   pins.length > 0 ? pins.some((one) => one.root === root) : first?.root === root
 

@@ -17,7 +17,7 @@ export const namesOfModel = (id: string, { name, provider, version }: NamedModel
 }
 
 /**
- * Whether two texts may name one model. Each is an id `mdl_…`, `name`, `provider/name`, or one of these with
+ * True when two texts may name one model. Each is an id `mdl_…`, `name`, `provider/name`, or one of these with
  * `@version`. A text without provider or version names every model that it fits: a halt rather reaches too many agents
  * than one too few. Two ids of registered models never name one.
  *

@@ -7,7 +7,7 @@ import type { MonitorChangedBody } from "@flyball/evidence"
 
 type Metric = MonitorChangedBody["metric"]
 
-/** What of a monitor decides an alert. Units: milliseconds. */
+/** The members of a monitor that decide an alert. Units: milliseconds. */
 export interface MonitorRule {
   readonly metric: Metric
   readonly comparator: "above" | "below"
@@ -80,7 +80,7 @@ export const windowFrom = ({ windowMs }: MonitorRule, toMs: number): number => {
   return (Math.floor(toMs / slotMs) - WINDOW_SLOTS + 1) * slotMs
 }
 
-/** What a value says: `few` samples say nothing; `between` the thresholds nothing changes. */
+/** The verdict on a value: `few` samples say nothing; `between` the thresholds nothing changes. */
 export type Verdict = "breach" | "between" | "clear" | "few"
 
 /** Holds a value against the thresholds of a monitor. Both are strict. */

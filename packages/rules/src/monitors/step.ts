@@ -14,12 +14,12 @@ export type MonitorState = {
   /** When the last inference came; when the monitor was created before the first. */
   readonly lastDataMs: number
   readonly hasData: boolean
-  /** Whether the last check found that nothing comes any more. */
+  /** True when the last check found that nothing comes any more. */
   readonly isQuiet: boolean
   readonly alert: { readonly id: string; readonly cause: "threshold" | "no_data" } | null
 }
 
-/** What a step does beside moving the state. */
+/** The acts of a step beside moving the state. */
 export type MonitorAct =
   | { readonly type: "trigger"; readonly cause: "threshold" | "no_data"; readonly before: "ok" | "pending" | "no_data" }
   | { readonly type: "resolve"; readonly reason: "recovered" | "data" | "no_data" }

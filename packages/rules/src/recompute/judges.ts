@@ -51,7 +51,7 @@ export interface Judged {
   readonly isOfThisChain: boolean
   /** Seq from which on the records of this chain are known. */
   readonly first: number
-  /** Whether every record from record 0 on was read. */
+  /** True when every record from record 0 on was read. */
   readonly isWhole: boolean
 }
 
@@ -59,7 +59,7 @@ export interface Judged {
 export interface RecordJudge {
   readonly name: string
   readonly sees: (kind: string) => boolean
-  /** Whether it takes records of chains before this one. What it says of them is not reported. */
+  /** True when it takes records of chains before this one. What it says of them is not reported. */
   readonly ofAllChains: boolean
   /** Takes the next record; answers the problem, or null. */
   readonly take: (judged: Judged) => Problem | null

@@ -19,8 +19,8 @@ import { LATE_MS } from "./tolerances.ts"
 /** Options of a recomputation: the origin of its records and how to read them. Spec: decision 0026. */
 export interface RecomputeOptions {
   /**
-   * Whether the first record given is the genesis of a chain that follows no other. If not, earlier records are unknown
-   * and nothing that depends on them is reported as wrong.
+   * True when the first record given is the genesis of a chain that follows no other. If not, earlier records are
+   * unknown and nothing that depends on them is reported as wrong.
    */
   readonly fromGenesis: boolean
   /** SHA-256; the portable one by default. */

@@ -69,7 +69,7 @@ export interface Recomputed {
   readonly agentId: string
   readonly verdict: RecomputeVerdict
   readonly reason: string | null
-  /** Whether it was made long before it was recorded. */
+  /** True when it was made long before it was recorded. */
   readonly isLate: boolean
   /** A verdict that the agent's SDK gave alone, in the record of a decision. */
   readonly isLocal?: true
@@ -94,7 +94,7 @@ export interface Problem {
   readonly because?: OpenReason
 }
 
-/** Whether nothing was found to be wrong, and not everything to be right. */
+/** True when nothing was found to be wrong, and not everything to be right. */
 export const isOpen = ({ verdict }: { readonly verdict: string }): boolean =>
   verdict === "as_recorded" || verdict === "withheld"
 

@@ -15,7 +15,7 @@ const readForIds: ReadonlySet<string> = new Set([
   "principal.seen"
 ])
 
-/** Whether recomputation reads records of a kind. Others need not be passed. Spec: decision 0026. */
+/** True when recomputation reads records of a kind. Others need not be passed. Spec: decision 0026. */
 export const isRecomputed = (kind: string): boolean =>
   Object.hasOwn(writersOfKinds, kind) || kind === "principal.seen" || kind === "part.erased"
 
@@ -29,20 +29,20 @@ const ofNoJudge: ReadonlySet<string> = new Set([
   "webhook.revoked"
 ])
 
-/** Whether recomputation reads more of a kind than its writer. */
+/** True when recomputation reads more of a kind than its writer. */
 export const isJudged = (kind: string): boolean => isRecomputed(kind) && !ofNoJudge.has(kind)
 
-/** Whether records of a kind must be as the catalogue says, to be judged and folded. */
+/** True when records of a kind must be as the catalogue says, to be judged and folded. */
 export const isHeldToCatalogue = (kind: string): boolean => isJudged(kind) && !readForIds.has(kind)
 
-/** Whether records of a kind change the state that evaluations are recomputed with. */
+/** True when records of a kind change the state that evaluations are recomputed with. */
 export const isFolded = (kind: string): boolean => folded.has(kind) || /^(agent|drill|envelope|waiver)\./.test(kind)
 
 const folded: ReadonlySet<string> = new Set(["kill.activated", "kill.released", "model.registered", "part.erased"])
 
 /**
- * Whether recomputation reads a part of a record of this kind, which has the parts `beside`. Others need not be passed.
- * Of a decision with signals an SDK decided: its arguments are read with them. Spec: decision 0026.
+ * True when recomputation reads a part of a record of this kind, which has the parts `beside`. Others need not be
+ * passed. Of a decision with signals an SDK decided: its arguments are read with them. Spec: decision 0026.
  */
 export const isRecomputedPart = (name: string, kind: string, beside: ReadonlyArray<string>): boolean =>
   recomputedParts.has(name) ||
@@ -64,7 +64,7 @@ export const isRecomputedPart = (name: string, kind: string, beside: ReadonlyArr
   (kind === "mapping.changed" && name === "mapping") ||
   (kind === "kill.unconfirmed" && name === "instances")
 
-/** Whether a part is read of decisions that are counted again alone: see `keepsDecisions`. Spec: decision 0074. */
+/** True for a part that is read of decisions counted again alone: see `keepsDecisions`. Spec: decision 0074. */
 export const isOfDecisions = (name: string, kind: string): boolean => kind === "decision.witnessed" && name === "labels"
 
 /**

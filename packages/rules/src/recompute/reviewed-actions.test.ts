@@ -1,4 +1,4 @@
-/** What is kept of reviewed actions: whole or not at all, and never more than the bound. */
+/** Reviewed actions are kept whole or not at all, and never beyond the bound. */
 import { canonicalBytes } from "@flyball/evidence"
 import { assert, describe, it } from "vitest"
 import type { PartContent } from "../records/record.ts"

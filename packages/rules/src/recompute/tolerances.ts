@@ -1,4 +1,6 @@
-/** What replay allows between a record and what it says of itself, and how long an id is. Spec: decision 0026. */
+/**
+ * The tolerances of replay between a record and what it says of itself, and the length of an id. Spec: decision 0026.
+ */
 
 /**
  * The maximum time between what a record says and its own time: longer is late. The service reads the clock, plans and

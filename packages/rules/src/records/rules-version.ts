@@ -11,8 +11,8 @@ import type { JsonMap } from "./record.ts"
 export const RULES = 7
 
 /**
- * Whether a record was made by rules that this version of the code does not know. Such a record is not judged, and is
- * not called wrong.
+ * True for a record made by rules that this version of the code does not know. Such a record is not judged, and is not
+ * called wrong.
  */
 export const areNewerRules = ({ rules }: JsonMap): boolean => typeof rules === "number" && rules > RULES
 

@@ -25,7 +25,7 @@ export const GATEWAY_WRITER = "system:gateway"
 /** The reader of documents of this service: it witnesses what an agent had it read. Spec: document 2 section 2. */
 export const DOCUMENTS_WRITER = "system:documents"
 
-/** Whether a writer is one of the service that passes on what agents do. */
+/** True for a writer of the service that passes on what agents do. */
 export const isMediator = (writer: string): boolean => writer === GATEWAY_WRITER || writer === DOCUMENTS_WRITER
 
 const person = ["person"] as const
@@ -129,7 +129,7 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
   "webhook.revoked": ["person", "platform", "policy:erased_endpoint"]
 }
 
-/** Whether a writer may write records of a kind. A kind that is not listed names no writer. Spec: decision 0068. */
+/** True when a writer may write records of a kind. A kind that is not listed names no writer. Spec: decision 0068. */
 export const mayWrite = (kind: string, writer: string): boolean => {
   const rules = writersOfKinds[kind]
   return rules === undefined || rules.includes(writer as WriterRule) || rules.includes(classOf(writer))

@@ -1,4 +1,4 @@
-/** Whether an approval counts for an evaluation. Pure: the live service and the verifier both run it. */
+/** Decides if an approval counts for an evaluation. Pure: the live service and the verifier both run it. */
 import type { KillState, Outcome } from "@flyball/envelope"
 import { canonicalBytes, concatBytes, type Crypto, toHex, utf8 } from "@flyball/evidence"
 import { type ReviewDocument, type ReviewLayer, type ReviewTerms, reviewRoles } from "./document.ts"
@@ -11,9 +11,9 @@ export interface Presenting {
   readonly actionDigest: string | null
   /** The versions in force. */
   readonly layers: ReadonlyArray<ReviewLayer>
-  /** Whether its action and its signals are those of the reviewed evaluation: see {@link questionOf}. */
+  /** True when its action and its signals are those of the reviewed evaluation: see {@link questionOf}. */
   readonly isSameAction: boolean
-  /** What its verdict asks of people; null: not compared. */
+  /** The people that its verdict asks for; null: not compared. */
   readonly terms: ReviewTerms | null
 }
 
@@ -108,11 +108,11 @@ export const questionOf = (
     )
   )
 
-/** Whether people may still answer a review, or approved it and nothing presented the approval. Ignores its end. */
+/** True while people may answer a review, or approved it and nothing presented the approval. Ignores its end. */
 export const isWaiting = ({ consumedBy, ended, resolution }: ReviewDocument): boolean =>
   ended === null || (ended === "resolved" && resolution === "approve" && consumedBy === null)
 
-/** Whether those who approved a review are as many, and of such roles, as these terms ask for. */
+/** True when a review has as many approvals, and of such roles, as these terms ask for. */
 const covers = ({ approvals, twoPerson }: ReviewDocument, terms: ReviewTerms): boolean =>
   (twoPerson || !terms.twoPerson) &&
   terms.needs.every(
@@ -127,7 +127,7 @@ const covers = ({ approvals, twoPerson }: ReviewDocument, terms: ReviewTerms): b
       ).length >= least
   )
 
-/** Whether two lists name the same versions in the same order. */
+/** True when two lists name the same versions in the same order. */
 export const isSameLayers = (a: ReadonlyArray<ReviewLayer>, b: ReadonlyArray<ReviewLayer>): boolean =>
   a.length === b.length &&
   a.every(({ envelopeId, version }, place) => envelopeId === b[place]!.envelopeId && version === b[place]!.version)

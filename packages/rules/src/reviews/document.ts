@@ -79,7 +79,7 @@ export type ReviewDocument = {
   readonly resolvedAtMs: number | null
   /** Everybody who answered, in order. */
   readonly resolvedBy: ReadonlyArray<string>
-  /** What who answered last said, or who withdrew it; null where nothing was said, and once it was erased. */
+  /** The reason of the last answer or of the withdrawal; null where none was given, and once it was erased. */
   readonly reason: string | null
   readonly cancelCause: ReviewCancelCause | null
   readonly activationId: string | null
@@ -133,8 +133,8 @@ export const approvalsNeeded = (needs: ReadonlyArray<ReviewNeed>): number =>
   Math.max(...needs.map(({ approvals }) => approvals))
 
 /**
- * Whether these approvals meet every need. One person counts for each role that the person has. Spec: format 1 section
- * 8, `review.resolved`; decision 0049.
+ * True when these approvals meet every need. One person counts for each role that the person has. Spec: format 1
+ * section 8, `review.resolved`; decision 0049.
  */
 export const isApproved = (needs: ReadonlyArray<ReviewNeed>, approvals: ReadonlyArray<ReviewApproval>): boolean =>
   needs.every(
@@ -158,6 +158,6 @@ export const rolesHeld = (
   )
 }
 
-/** Whether a person with these of the needed roles can contribute to a review. Spec: decision 0049. */
+/** True when a person with these of the needed roles can contribute to a review. Spec: decision 0049. */
 export const canServe = (needs: ReadonlyArray<ReviewNeed>, roles: ReadonlyArray<ReviewRole>): boolean =>
   needs.some(({ role }) => role === null || roles.includes(role))

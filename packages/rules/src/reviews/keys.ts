@@ -5,7 +5,7 @@
 import { isWaiting } from "./approval.ts"
 import type { ReviewDocument } from "./document.ts"
 
-/** Whether a review is over, and how; `live`: no record ended it. */
+/** The end of a review; `live`: no record ended it. */
 export type ReviewEnd = NonNullable<ReviewDocument["ended"]> | "live"
 
 /** Names of the look-up keys of reviews. Each is an order in which they are read; see {@link reviewKeys}. */
@@ -18,7 +18,7 @@ export const REVIEW_KEYS = {
   claimed: "claimed",
   /** Live ones, by the end of their time. */
   ends: "ends",
-  /** Those that wait for people or for the agent, by the digest of the action. */
+  /** Reviews that wait for people or for the agent, by the digest of the action. */
   action: "action",
   /** The same, by requester and question. */
   question: "question"

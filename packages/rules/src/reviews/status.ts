@@ -8,7 +8,7 @@ export const reviewStatuses = ["open", "claimed", "resolved", "expired", "cancel
 export type ReviewStatus = (typeof reviewStatuses)[number]
 
 /**
- * Whether a review's time is over. At its end it is. Unit: `atMs` in milliseconds since 1970 UTC. Spec: decision 0049.
+ * True once a review's time is over, at its end too. Unit: `atMs` in milliseconds since 1970 UTC. Spec: decision 0049.
  */
 export const isPastEnd = ({ expiresAtMs }: Pick<ReviewDocument, "expiresAtMs">, atMs: number): boolean =>
   expiresAtMs <= atMs

@@ -5,7 +5,7 @@ import type { RoutingProblem, UnassignedReason } from "./problem.ts"
 /** Neighbours of a job that the search tries. */
 export const NEIGHBOURS = 40
 
-/** Who waits or is late on the way between two neighbours pays this share of the way's worth. */
+/** Shares of a way's worth that waiting and lateness between two neighbours cost. */
 const [WAITING, LATENESS] = [0.2, 1]
 
 /** The model. Vehicles that are equal in all but the id are of one kind. */
@@ -38,7 +38,7 @@ export class Model {
   readonly fixed: Float64Array
   readonly perMetre: Float64Array
   readonly perSecond: Float64Array
-  /** What a job counts that is left out. */
+  /** The weight of a job that is left out. */
   readonly weight: Float64Array
   readonly kind: Int32Array
   readonly kinds: number

@@ -31,7 +31,7 @@ export interface RoutingVehicle {
   readonly start: number | null
   /** Where it ends; null: at its last stop. */
   readonly end: number | null
-  /** What it holds, to 4 dimensions, as many as every job has. */
+  /** The load that it holds, in up to 4 dimensions, as many as every job has. */
   readonly capacity: ReadonlyArray<number>
   readonly shift: Window
   readonly max_metres: number | null
@@ -61,7 +61,7 @@ export interface RoutingJob {
   readonly pinned: string | null
 }
 
-/** What is to be planned. */
+/** The problem to plan. */
 export interface RoutingProblem {
   readonly distances: Distances
   readonly vehicles: ReadonlyArray<RoutingVehicle>
@@ -75,7 +75,7 @@ export interface RouteStop {
   readonly arrival: number
   /** When its service begins: `arrival` and the wait. */
   readonly begin: number
-  /** What is loaded behind it: the sum of demands so far. */
+  /** The load behind it: the sum of demands so far. */
   readonly load: ReadonlyArray<number>
 }
 
@@ -107,7 +107,7 @@ export interface RoutePlan {
   readonly cost: number
 }
 
-/** What anybody needs to find the same plan again. */
+/** The facts that anybody needs to find the same plan again. */
 export interface SolveTrace {
   readonly seed: string
   readonly iterations: number

@@ -11,7 +11,7 @@ export class State {
   /** When a node is left at the earliest, and begun at the latest. */
   readonly done: Float64Array
   readonly late: Float64Array
-  /** What the way from a node to the next costs. */
+  /** The cost of the way from a node to the next. */
   readonly way: Float64Array
   readonly load: Float64Array
   readonly count: Int32Array

@@ -1,4 +1,4 @@
-/** Whether a standing approval lets an evaluation through. Pure: the service and the verifier both run it. */
+/** Decides if a standing approval lets an evaluation through. Pure: the service and the verifier both run it. */
 import type { StandingApprovalDocument } from "./document.ts"
 import { standingStatus } from "./document.ts"
 import { type ActionInputs, liesInBox } from "./pins.ts"
@@ -10,7 +10,7 @@ export interface Awaiting {
   /** Rules and layers that require the review. */
   readonly asks: ReadonlyArray<number>
   readonly inputs: ActionInputs
-  /** Whether a part of its arguments was redacted: such an evaluation is in no box. */
+  /** True when a part of its arguments was redacted: such an evaluation is in no box. */
   readonly isRedacted: boolean
   readonly atMs: number
 }

@@ -29,8 +29,8 @@ export const shapeOf = ({ action, args }: ActionInputs) => ({
 })
 
 /**
- * Whether inputs are in a box: the same action, arguments of the same names, and every pin holds. Values without a pin
- * are free. A number that no double represents exactly is in no box. Spec: decision 0050.
+ * True when inputs are in a box: the same action, arguments of the same names, and every pin holds. Values without a
+ * pin are free. A number that no double represents exactly is in no box. Spec: decision 0050.
  */
 export const liesInBox = (
   box: {
@@ -46,7 +46,7 @@ export const liesInBox = (
   return JSON.stringify(args) === JSON.stringify(box.args) && box.pins.every((pin) => holds(pin, inputs))
 }
 
-/** Whether a pin holds for inputs. Spec: decision 0050. */
+/** True when a pin holds for inputs. Spec: decision 0050. */
 export const holds = (pin: Pin, { args, signals }: ActionInputs): boolean => {
   const value = valueAt({ args, signals }, pin.path)
   if (value === undefined || (typeof value === "number" && !isExact(value))) return false

@@ -10,7 +10,7 @@ export interface ReviewedAction {
   readonly inputs: ActionInputs
   /** Signals of the service: those of the agent at the proposal, at the tier of the reviewed evaluation. */
   readonly server: Values
-  /** What required the review, see `askingFor` of the envelope language. */
+  /** The rules that required the review, see `askingFor` of the envelope language. */
   readonly asks: ReadonlyArray<number>
   readonly compiled: Combination["compiled"]
 }

@@ -86,7 +86,7 @@ export class OpenIncidents {
     return null
   }
 
-  /** Those that are open, in the order of their first activations. */
+  /** Open incidents, in the order of their first activations. */
   list(): ReadonlyArray<Incident> {
     return [...this.#open.values()]
   }

@@ -58,7 +58,7 @@ export const endpointAfter = (act: EndpointAct, status: EndpointStatus): Endpoin
 export type EndpointFailureRule = "any_delivery" | "no_success_since"
 
 /**
- * Whether an endpoint fails with a delivery. `succeededSinceFirstAttempt`: some other delivery to it did, after this
+ * True when an endpoint fails with a delivery. `succeededSinceFirstAttempt`: some other delivery to it did, after this
  * one's first attempt began. Spec: document 2 section 6, rule 4; decision 0019.
  */
 export const endpointFails = (rule: EndpointFailureRule, succeededSinceFirstAttempt: boolean): boolean =>

@@ -41,7 +41,7 @@ export interface ScheduleSettings {
   /** Only ever adds: from nothing up to this share of the delay. 0 to 0.1. */
   readonly jitter: number
   /**
-   * Whether `Retry-After` of a 429 or 503 delays the next attempt, to twice its delay at most. Left out: it does not,
+   * True when `Retry-After` of a 429 or 503 delays the next attempt, to twice its delay at most. Left out: it does not,
    * and every attempt keeps to the specification's instants.
    */
   readonly followRetryAfter?: boolean | undefined

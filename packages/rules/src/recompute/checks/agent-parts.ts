@@ -6,7 +6,7 @@ import { problem, type Problem } from "../recompute-verdict.ts"
 
 const kinds: ReadonlySet<string> = new Set(["agent.registered", "agent.updated", "agent.owner_transferred"])
 
-/** What contradicts a part that is shown; null where nothing does. A member that the body lacks says nothing. */
+/** Finds a contradiction of a part that is shown. A member that the body lacks says nothing. */
 export const judgeAgentParts = ({ body, kind, parts }: ReplayRecord, originTag: Uint8Array | null): Problem | null => {
   if (!kinds.has(kind)) return null
   const wrong = (member: string, part: string, follows: Json): Problem | null =>

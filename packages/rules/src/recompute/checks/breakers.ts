@@ -31,7 +31,7 @@ export class BreakerJudge {
   readonly #expected = new Map<string, ReadonlyMap<string, ReadonlyArray<string>>>()
   /** Activations of which `kill.expected` is still to come. */
   readonly #unread = new Map<string, { readonly atMs: number; readonly body: JsonMap }>()
-  /** Whether an activation does not show which instances it expects. */
+  /** True when an activation does not show which instances it expects. */
   #isExpectedHidden = false
   #isWithinChain = false
   /** The activation that the next record must contain after a trip. */
@@ -193,7 +193,7 @@ export class BreakerJudge {
     return null
   }
 
-  /** What a breaker does when it fires; null where none is known. */
+  /** Finds the act of a breaker that fires; null where none is known. */
   firing(id: string): FiringBreaker | null {
     const breaker = this.documentOf(id)
     return breaker === null

@@ -50,7 +50,7 @@ export const judgeCalibration = (
 
 const thresholdOf = ({ perRun }: Metric, { params }: BreakerDocument) => params[perRun!.threshold]
 
-/** What of a breaker is fixed once runs set its threshold; the parameters are not, where none did. */
+/** The members of a breaker that are fixed once runs set its threshold; the parameters are not, where none did. */
 const calibrationOf = ({ goodRuns, maxFalseStopBp, params }: BreakerDocument): string =>
   maxFalseStopBp === undefined ? "" : JSON.stringify([maxFalseStopBp, goodRuns, Object.entries(params).toSorted()])
 

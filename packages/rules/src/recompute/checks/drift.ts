@@ -109,7 +109,7 @@ export class DriftJudge {
   }
 }
 
-/** Whether agents may be followed from a record on. Which ones, a policy that is not shown does not say. */
+/** True when agents may be followed from a record on. Which ones, a policy that is not shown does not say. */
 const follows = (record: ReplayRecord): boolean => {
   if (record.kind !== "response_policy.changed") return record.body["metric"] === "drift_score"
   const { body, unknown } = foldResponsePolicyChanged(record)

@@ -76,7 +76,7 @@ const unlikeVersion = (
   return null
 }
 
-/** Whether a side names exactly these versions, each with its content as far as that is known. */
+/** True when a side names exactly these versions, each with its content as far as that is known. */
 const areThese = ({ layers: named }: SideBody, layers: ReadonlyArray<Layer>): boolean => {
   if (named.length !== layers.length) return false
   for (let i = 0; i < layers.length; i++) {
@@ -88,7 +88,7 @@ const areThese = ({ layers: named }: SideBody, layers: ReadonlyArray<Layer>): bo
   return true
 }
 
-/** Whether a side names other versions than these. */
+/** True when a side names other versions than these. */
 const differs = (side: SideBody | null, layers: ReadonlyArray<Layer> | null): boolean =>
   side === null || layers === null
     ? (side === null) !== (layers === null)

@@ -101,8 +101,8 @@ export class SideJudge {
 }
 
 /**
- * Whether a meter and key may have a new window: it has none, or the contributions of its last one are older than every
- * window that an envelope can have. The service deletes such documents.
+ * True when a meter and key may have a new window: it has none, or the contributions of its last one are older than
+ * every window that an envelope can have. The service deletes such documents.
  */
 const isFree = (ledger: WindowLedger | undefined, atMs: number): boolean =>
   ledger === undefined || Math.max(ledger.latestMs, ledger.unprovedMs) < atMs - MAX_WINDOW_MS

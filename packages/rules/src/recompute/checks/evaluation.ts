@@ -34,7 +34,7 @@ const SWEEP_EVERY = 10_000
 export class EvaluationJudge {
   /** Time of the first record; null if unknown. */
   #beginMs: number | null = null
-  /** Whether any window has amounts that could not be recomputed. */
+  /** True once a window has amounts that could not be recomputed. */
   #hasUnproved = false
   /** Contributions up to this time were dropped. */
   #forgottenMs = Number.NEGATIVE_INFINITY

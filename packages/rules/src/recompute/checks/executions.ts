@@ -28,7 +28,7 @@ const wrong = (reason: string): Problem => problem("execution_mismatch", reason)
 export class ExecutionJudge {
   readonly #workflows = new Map<string, KnownWorkflow>()
   readonly #executions = new Map<string, KnownExecution>()
-  /** Who minted each platform key. */
+  /** The person who minted a platform key, by its id. */
   readonly #minters = new Map<string, string>()
   readonly #sha256: Crypto["sha256"]
   readonly #fromGenesis: boolean
@@ -132,7 +132,7 @@ export class ExecutionJudge {
     return found ?? this.#differs(parts.get("outputs"), finished.outputs_digest)
   }
 
-  /** What an end says that the answers before it do not give. */
+  /** Finds what an end says beyond the answers before it. */
   #end(
     { approved, rejected, started, waiting }: KnownExecution,
     { code, status, step_id: stepId, writer }: ExecutionFinishedBody,

@@ -107,7 +107,7 @@ export class ExtractionJudge {
     return null
   }
 
-  /** What an extraction says otherwise than the decision and the evaluation of its agent. */
+  /** Finds a difference from the decision and the evaluation of the agent. */
   #unlike(body: ExtractionCompletedBody | ExtractionFailedBody, expected: string): Problem | null {
     const { agent_id: agentId, extraction_id: id } = body
     if (agentId !== undefined && "org_unit_digest" in body && this.#isOfUnit(agentId, body.org_unit_digest) === false)
@@ -132,7 +132,7 @@ export class ExtractionJudge {
     if (this.#calls.size > MAX_OUTCOMES) this.#calls.delete(this.#calls.keys().next().value!)
   }
 
-  /** What the call of its model contradicts. */
+  /** Finds a contradiction by the call of its model. */
   #called({ agent_id: agentId, model }: ExtractionCompletedBody): Problem | null {
     if (model?.call === undefined) return null
     const call = this.#calls.get(model.call)
@@ -198,7 +198,7 @@ interface Said {
   readonly fields: ExtractedDocument["fields"]
 }
 
-/** Whether names, confidences and facts of the body are those of the fields. */
+/** Compares names, confidences and facts of the body with those of the fields. */
 const misstated = ({ fields }: Said, body: ExtractionCompletedBody): Problem | null => {
   try {
     if (!isSame(fieldNames(fields) as never, body.fields as never))

@@ -8,7 +8,7 @@ import type { GovernedState } from "../../evaluations/governed-state.ts"
 import type { KeptDecisions } from "../kept-decisions.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
 
-/** What is known when a screen is judged. `first`: seq of the first known record of this chain. */
+/** The state in which a screen is judged. `first`: seq of the first known record of this chain. */
 interface Known {
   readonly state: GovernedState
   readonly decisions: KeptDecisions

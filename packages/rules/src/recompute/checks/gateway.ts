@@ -12,7 +12,7 @@ import { problem, type Problem } from "../recompute-verdict.ts"
 
 const wrong = (reason: string): Problem => problem("gateway_mismatch", reason)
 
-/** What is kept of the evaluations of tool calls until their decision, which comes soon. */
+/** Most evaluations of tool calls that wait for their decision, which comes soon. */
 const MAX_EVALUATIONS = 100_000
 
 /** The models and tool calls of a chain. */

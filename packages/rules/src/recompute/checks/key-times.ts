@@ -1,4 +1,4 @@
-/** Whether a key was open when it wrote, by the records of its minting and revocation. Spec: decision 0061. */
+/** Checks that a key was open when it wrote, by the records of its minting and revocation. Spec: decision 0061. */
 import { parseInstant } from "@flyball/evidence"
 import type { ReplayRecord } from "../../records/record.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"

@@ -76,10 +76,10 @@ export const judgeKill = (
   }
 }
 
-/** Whether it targets an org unit by a digest of an earlier chain: only the unit's name maps it to a digest here. */
+/** True when it targets an org unit by a digest of an earlier chain: only the unit's name maps it to a digest here. */
 const isOfEarlierUnit = ({ seq, target }: KnownActivation): boolean => target.type === "org_unit" && seq < 0
 
-/** Whether it targets a model by its id, and no record here registers that. */
+/** True when it targets a model by an id that no record here registers. */
 const isUnregistered = ({ target }: KnownActivation, { registered }: AgentReach): boolean =>
   target.type === "model" && target.id.startsWith("mdl_") && registered.get(target.id) === undefined
 
@@ -109,8 +109,8 @@ export class HighlyReached {
   }
 
   /**
-   * Whether an agent that it reached at L3 or above at its activation is still reached at L3 or above at its release.
-   * An agent at L3 at one of the two times only may have changed at that moment.
+   * Takes a release; true when it reaches an agent at L3 or above that it so reached at its activation. An agent at L3
+   * at one of the two times only may have changed at that moment.
    */
   released(state: GovernedState, { id, target }: KnownActivation): boolean {
     const then = this.#byActivation.get(id)

@@ -30,7 +30,7 @@ export interface LocalJudgeOptions {
   readonly origin: string | null
 }
 
-/** Whether a decision states that an SDK alone decided it. */
+/** True for a decision that an SDK states to have made alone. */
 export const isLocal = ({ body, kind }: Pick<ReplayRecord, "body" | "kind">): boolean =>
   kind === "decision.witnessed" && (body["decided_by"] === "sdk_cache" || body["local_verdict"] !== undefined)
 
@@ -136,7 +136,7 @@ const refusals: { readonly [refusal in LocalRefusal]: string } = {
   obliges: "The verdict has an obligation that only the service can meet."
 }
 
-/** Whether the named versions are those in force for the agent then. Null: they are, and are shown. */
+/** Compares the named versions with those in force for the agent then. Null: they are the same, and shown. */
 const judgeLayersThen = (
   state: GovernedState,
   { as_of_ms: atMs, as_of_seq: asOf, layers: named }: NonNullable<DecisionBody["local_verdict"]>,
@@ -170,7 +170,7 @@ const judgeLayersThen = (
     : null
 }
 
-/** Whether any activation reached the agent then. Null: none did. */
+/** Finds an activation that reached the agent then. Null: none did. */
 const judgeKillThen = (state: GovernedState, agentId: string, asOf: number): Problem | null => {
   const then = state.kills.at(asOf)
   if (then.length === 0) return null

@@ -43,7 +43,7 @@ interface Expected {
   readonly seq: number
   readonly body: JsonMap
   readonly placed: PlacedList
-  /** Whether severity and signals are known. */
+  /** True when severity and signals are known. */
   readonly isWhole: boolean
 }
 

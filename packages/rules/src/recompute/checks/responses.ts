@@ -55,7 +55,7 @@ export class ResponseJudge {
   readonly #state: Pick<GovernedState, "agents" | "kills">
   readonly #breakerOf: (id: string) => FiringBreaker | null
   readonly #fromGenesis: boolean
-  /** Who registered an agent in this chain. */
+  /** The writers that registered agents in this chain, by agent. */
   readonly #registrars = new Map<string, string>()
   /** `agent cause` of suspensions and of findings. */
   readonly #caused = new Set<string>()
@@ -209,7 +209,7 @@ export class ResponseJudge {
       : mismatch(`${standing} was activated by an alarm before and holds: ${id} is one too many.`)
   }
 
-  /** What holds of an agent because of an alarm, at least as restrictive as a response. */
+  /** Finds what holds an agent because of an alarm, at least as restrictive as a response. */
   #stands(agentId: string, response: KillResponse): string | null {
     return (
       this.#state.kills.all.find(
@@ -281,7 +281,7 @@ export class ResponseJudge {
     )
   }
 
-  /** What holds of an agent because this key requested it, at least as restrictive as a response. */
+  /** Finds what holds an agent because this key requested it, at least as restrictive as a response. */
   #held(agentId: string, writer: string, response: KillResponse): string | null {
     return (
       this.#state.kills.all.find(

@@ -52,7 +52,7 @@ export class ReviewJudge {
   readonly #reviews = new Map<string, ReviewDocument>()
   /** The records that opened them. */
   readonly #openedSeq = new Map<string, number>()
-  /** What the evaluation that opened a review was about, see {@link questionOf}; null: not shown. */
+  /** The subject of the evaluation that opened a review, see {@link questionOf}; null: not shown. */
   readonly #question = new Map<string, string | null>()
   #last: LastEvaluation | null = null
 
@@ -305,7 +305,7 @@ export class ReviewJudge {
     return halt?.activation.id ?? null
   }
 
-  /** Whether a halt that was released may have ended a review. `named`: the one that the record names. */
+  /** True when a halt that was released may have ended a review. `named`: the one that the record names. */
   #mayHaveEnded(id: string, { agentId }: ReviewDocument, named: JsonMap[string] | undefined): boolean {
     return this.#state.kills
       .liftedSince(this.#openedSeq.get(id) ?? Number.NEGATIVE_INFINITY)
@@ -327,7 +327,7 @@ export class ReviewJudge {
     return why === null ? null : problem("self_approved", `${id} is answered by ${writer}, ${why}.`)
   }
 
-  /** Whether a halt reaches an agent; null: not known. */
+  /** True when a halt reaches an agent; null: not known. */
   #isHalted(agentId: string): boolean | null {
     if (this.#state.kills.isQuiet) return this.#fromGenesis ? false : null
     const { isKnown, reach } = this.#state.reachOf(agentId)
@@ -376,7 +376,7 @@ export const counts = (
   }
 }
 
-/** Whether the digest of the action differs from that of its arguments, where all of them are shown. */
+/** True when the digest of the action differs from that of its arguments, where all of them are shown. */
 const isOtherDigest = (body: EvaluationBody, args: PartContent | undefined): boolean =>
   args?.state === "present" &&
   body.args_redacted !== true &&
@@ -392,7 +392,7 @@ export const unapproved = (body: EvaluationBody, approval: PresentedApproval): P
       : `${body.approval_id} was approved under other versions than are in force.`
   )
 
-/** What an evaluation is about, beside its arguments; null where that is not shown. */
+/** The subject of an evaluation beside its arguments; null where that is not shown. */
 const questionIn = (body: EvaluationBody, parts: ReplayRecord["parts"]): string | null => {
   const args = body.args_redacted === true ? parts.get("args") : undefined
   const action = partValue(parts.get("action"))

@@ -101,7 +101,7 @@ export class RouteJudge {
   }
 }
 
-/** What the body of a record says of a plan. */
+/** The totals of a plan in the body of a record. */
 export const totalsOf = ({ cost, driving, metres, routes, unassigned }: RoutePlan) => ({
   cost,
   driving_seconds: driving,

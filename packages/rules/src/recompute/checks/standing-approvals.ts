@@ -36,7 +36,7 @@ export const MAX_PROOF_WORK = 4_000_000
 
 interface Known {
   readonly standing: StandingApprovalDocument
-  /** Whether its box is not shown here. */
+  /** True when its box is not shown here. */
   readonly isHidden: boolean
 }
 
@@ -167,7 +167,7 @@ export class StandingApprovalJudge {
     return typeof found === "string" ? hidden(found) : found
   }
 
-  /** What is wrong with a box; a sentence where something that the proof needs is not known. */
+  /** Proves a box; a sentence where something that the proof needs is not known. */
   #proved(id: string, body: JsonMap, { body: made, inputs }: ReviewedEvaluation): Problem | string | null {
     const { standing } = this.#known.get(id)!
     const agent = this.#surroundings.state.agents.get(standing.agentId)
@@ -202,7 +202,7 @@ export class StandingApprovalJudge {
   }
 
   /**
-   * Whether the standing approval that an evaluation names approves it; null where it does, or names none. `asks`: what
+   * Checks the standing approval that an evaluation names; null where it approves, or none is named. `asks`: what
    * requires a review; null where that is not known.
    */
   judge(

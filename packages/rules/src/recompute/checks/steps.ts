@@ -9,11 +9,11 @@ import type { Judged } from "../judges.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
 import { CLOCK_STEP_MS, ID_LENGTH, LATE_MS } from "../tolerances.ts"
 
-/** What the records of a kind say. Each text is the name of a member of the body. */
+/** The members of a kind's records by their role. Each text is the name of a member of the body. */
 interface Step {
   /** The id that this record gives. */
   readonly gives?: string
-  /** What it gives belongs to an org unit, also where it names an agent: later records do not name that agent. */
+  /** True when the id belongs to an org unit even beside an agent: later records do not name that agent. */
   readonly isOfUnit?: boolean
   /** Ids that an earlier record gave. */
   readonly of?: ReadonlyArray<string>
@@ -103,7 +103,7 @@ interface Given {
   /** Seq of the record that gave the id; below zero in a chain before this one. */
   readonly seq: number
   readonly agentId: Json | undefined
-  /** What later records say again. */
+  /** The members that later records repeat. */
   readonly said: JsonMap
   /** Seq of the record that ended it. */
   ended: number | null

@@ -1,4 +1,4 @@
-/** Whether an agent that was activated had what records show of the conditions of its tier. Spec: decision 0038. */
+/** Checks that an activated agent met the conditions of its tier that records show. Spec: decision 0038. */
 import { isCompleteOwner } from "../../agents/owner.ts"
 import type { AgentDocument } from "../../agents/document.ts"
 import { hasAttestedDrill } from "../../drills/document.ts"

@@ -1,4 +1,4 @@
-/** Whether the writer of a record may have written it. Spec: decision 0026. */
+/** Checks that the writer of a record may have written it. Spec: decision 0026. */
 import type { JsonMap } from "../../records/record.ts"
 import { isMediator, mayWrite, type WriterRule, writersOfKinds } from "../../records/writers-of-kinds.ts"
 import { ID_LENGTH } from "../tolerances.ts"
