@@ -43,7 +43,7 @@ export const MappingIn = Schema.Struct({
    * Up to 1,000. Some rule makes somebody admin of every org unit, unless there are none or our own names are trusted.
    */
   rules,
-  /** Whether our own role names count in the claim `roles`. Default false. */
+  /** True when our own role names count in the claim `roles`. Default false. */
   trust_canonical: defaulted(Schema.Boolean, false),
   /** The version that was read; another one there is refused. */
   if_version: optional(integer(0))

@@ -186,7 +186,7 @@ export const Agent = Schema.Struct({
   risk_class: inBody(Schema.String),
   labels: inPart("profile", Schema.Record(Schema.String, Schema.Unknown)),
   suspended_reason: inBody(Schema.NullOr(Schema.String), "reason"),
-  /** What the person said who suspended it; null where nothing was said, and once it was erased. */
+  /** The reason that the suspending person gave; null where none was given, and once it was erased. */
   suspension_reason: wholePart("reason", Schema.NullOr(Schema.String)),
   orphaned_since: inBody(Schema.NullOr(instant), "since"),
   /** The agent whose halt reaches this one too. */

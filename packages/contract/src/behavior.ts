@@ -9,10 +9,10 @@ export const changeStatuses = ["ok", "insufficient_data", "underpowered"] as con
 /** Verdicts of a test of change. That nothing was found is never said to be that nothing changed. */
 export const changeVerdicts = ["changed", "no_change_detected"] as const
 
-/** What is exchanged by the test. `decision_assumed`: no decision names its run. */
+/** Units that the test exchanges. `decision_assumed`: no decision names its run. */
 export const changeUnits = ["run", "decision_assumed"] as const
 
-/** What the difference of a dimension is measured in. */
+/** Measures of the difference of a dimension. */
 export const changeMetrics = [
   "run_presence",
   "run_share",
@@ -126,7 +126,7 @@ export const BehaviorChange = Schema.Struct({
   vanished: Schema.Array(ListedValue),
   /** Records since the begin of the window before that may be the cause. */
   annotations: Schema.Array(Schema.Struct({ seq: count, kind: Schema.String })),
-  /** What the permutations follow from. */
+  /** The inputs that determine the permutations. */
   verification: Schema.Struct({
     seed: orNull(Schema.String),
     newest_seq: orNull(count),

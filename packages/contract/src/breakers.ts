@@ -28,10 +28,10 @@ export type BreakerModeName = (typeof breakerModes)[number]
 /** Response that a breaker requests when it trips, weakest first. */
 export type BreakerResponseName = (typeof killResponses)[number]
 
-/** Whether a breaker watches, or waits for a person to release it. */
+/** States of a breaker: it watches, or waits for a person to release it. */
 export const breakerStates = ["armed", "tripped"] as const
 
-/** Whether a breaker watches, or waits to be released. */
+/** The state of a breaker: it watches, or waits for its release. */
 export type BreakerState = (typeof breakerStates)[number]
 
 /** Confidence levels of the one-sided Wilson bound, in hundredths of a percent; 0 compares the share itself. */

@@ -47,9 +47,9 @@ export const settledStatuses = ["ok", "error", "denied", "unknown"] as const
 /** One of {@link settledStatuses}. */
 export type SettledStatus = (typeof settledStatuses)[number]
 
-/** Whether a verdict bound the agent or was only noted. */
+/** Modes of a decision: the verdict bound the agent, or was only noted. */
 export const decisionModes = ["enforced", "observed"] as const
-/** What let the agent continue: a verdict of the server or of a cached envelope, or a failure mode. */
+/** Sources that let the agent continue: a verdict of the server or of a cached envelope, or a failure mode. */
 export const deciders = ["server", "sdk_cache", "fail_open", "fail_closed"] as const
 /**
  * How a decision was captured, as its writer states: by the agent itself, by a hook of its framework, or by a gateway

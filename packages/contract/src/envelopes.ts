@@ -25,7 +25,7 @@ export const evaluationOutcomes = ["allow", "allow_with_notice", "require_review
 export const envelopeStatuses = ["draft", "published", "withdrawn"] as const
 /** Statuses of a version. `shadow`: on trial. */
 export const versionStatuses = ["published", "shadow", "superseded", "withdrawn"] as const
-/** Whether a version binds agents or is on trial. Spec: format 1 section 8, `envelope.published`. */
+/** Modes of a version: it binds agents, or is on trial. Spec: format 1 section 8, `envelope.published`. */
 export const envelopeModes = ["enforced", "shadow"] as const
 /**
  * Ways in which a version can change the one before it. Spec: format 1 section 8, `envelope.published`; decision 0022.
@@ -84,7 +84,7 @@ export const EnvelopeOut = Schema.Struct({
   agent_id: inBody(nullText),
   org_unit: inPart("profile", nullText),
   status: inDocument(oneOf(envelopeStatuses)),
-  /** What was said with the last withdrawal; null where nothing was, once it was erased, and after a publication. */
+  /** The reason of the last withdrawal; null where none was given, once it was erased, and after a publication. */
   withdrawal_reason: wholePart("reason", nullText),
   live_version: inDocument(nullInt),
   shadow_version: inDocument(nullInt),

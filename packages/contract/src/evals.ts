@@ -22,7 +22,7 @@ export const trialOutcomes = ["passed", "failed", "errored", "skipped"] as const
 /** Verdicts of a comparison. Spec: decision 0067. */
 export const evalVerdicts = ["better", "worse", "inconclusive"] as const
 
-/** What a gate may do: `uncalibrated` where no A/A run shows that the suite is quiet when nothing changes. */
+/** The answers of a gate: `uncalibrated` where no A/A run shows that the suite is quiet when nothing changes. */
 export const evalGates = ["pass", "fail", "uncalibrated"] as const
 
 /** Most cases of a run. */

@@ -25,7 +25,7 @@ export { outcomeSources, rateVerdicts, undefinedRatios }
 /** A JSON pointer into the labels of a decision, not to the labels as a whole. */
 const pointer = patterned(/^(\/([^/~]|~[01])+)+$/, 200)
 
-/** What a label can say: a text of up to 200 characters, a number, true or false. */
+/** A value of a label: a text of up to 200 characters, a number, true or false. */
 export const screenedValue = Schema.Union([
   Schema.String.check(
     check<string>((text) => text.length <= 200 && text.isWellFormed(), {
@@ -37,7 +37,7 @@ export const screenedValue = Schema.Union([
   Schema.Boolean
 ])
 
-/** What counts as a positive outcome. */
+/** The condition of a positive outcome. */
 export const ScreenOutcomeIn = Schema.Struct({
   source: defaulted(oneOf(outcomeSources), "labels"),
   /** A JSON pointer into `labels`; with source `labels` alone. */

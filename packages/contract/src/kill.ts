@@ -213,7 +213,7 @@ export type KillActivation = typeof KillActivation.Type
  */
 export interface KillActivationInfo extends Info<typeof KillActivation> {}
 
-/** Whether the bound of a halt was met. `unknown`: the records do not say. `none`: nothing had to stop. */
+/** Readings of the bound of a halt. `unknown`: the records do not say. `none`: nothing had to stop. */
 export const boundsMet = ["met", "missed", "unknown", "none"] as const
 
 /**
@@ -324,7 +324,7 @@ export const KillEvent = Schema.Struct({
   /** Of a breaker that tripped: what it watches, and the value. */
   metric: inBody(Schema.NullOr(Schema.String)),
   value: inBody(Schema.NullOr(Schema.String)),
-  /** Whether the hypothesis of a completed drill held. */
+  /** True when the hypothesis of a completed drill held. */
   met: inBody(Schema.NullOr(Schema.Boolean)),
   agent_id: inBody(Schema.NullOr(Schema.String)),
   instance_id: inBody(Schema.NullOr(Schema.String)),

@@ -1,5 +1,5 @@
 /**
- * What an agent's SDK needs to decide while the service cannot be reached, and what it says of such a verdict later.
+ * The bundle with which an agent's SDK decides while the service is unreachable, and its later report of the verdict.
  * Spec: envelopes.md 3.12; `envelope/1` section 15; decision 0055.
  */
 import { Schema } from "effect"

@@ -22,9 +22,9 @@ import type { Info, Input } from "./foundation/plain.ts"
 export const mcpTransports = ["stdio", "http", "named"] as const
 /** Layers of a tool: what a model reads, what it may send, what the tool says of its effects, and the rest. */
 export const mcpLayers = ["text", "contract", "hints", "decoration"] as const
-/** What happened to a tool. */
+/** Changes of a tool. */
 export const mcpChanges = ["added", "removed", "modified", "renamed", "first_seen", "unreadable"] as const
-/** What a changed list was compared with. */
+/** Baselines that a changed list is compared with. */
 export const mcpBaselines = ["pin", "seen", "first_seen"] as const
 /** Severities of a finding. */
 export const findingSeverities = ["high", "medium", "low"] as const
@@ -39,13 +39,13 @@ export const mcpSignals = [
   "hidden_characters",
   "padding"
 ] as const
-/** What people make of a finding. */
+/** Answers of people to a finding. */
 export const findingResolutions = ["approved", "rejected"] as const
 /** States of a finding. */
 export const findingStates = ["open", ...findingResolutions] as const
-/** Whether the last list of a server is pinned, the first that was seen, or another than these. */
+/** States of a server by its last list: pinned, the first that was seen, or another one. */
 export const mcpServerStates = ["pinned", "first_seen", "changed"] as const
-/** Whether a list is all that its server lists. */
+/** Coverages of a list: all that its server lists, or a part. */
 export const mcpCoverages = ["complete", "partial"] as const
 
 const digest = patterned(/^sha256:[0-9a-f]{64}$/, 71)
@@ -85,7 +85,7 @@ export const FindingResolveIn = Schema.Struct({
 })
 export type FindingResolveIn = typeof FindingResolveIn.Type
 
-/** What is made of a finding. */
+/** A person's answer to a finding. */
 export interface FindingResolveInput extends Input<typeof FindingResolveIn> {}
 
 /** Query of GET /fairness/mcp-screen. */

@@ -4,7 +4,7 @@ import { foreignName, instant, integer, oneOf, optional } from "./foundation/fie
 import type { Info, Input } from "./foundation/plain.ts"
 import { becomesRecord, computed, inBody, showsRecords } from "./foundation/place.ts"
 
-/** Whether agents may use a model. */
+/** Permissions of agents to use a model. */
 export const modelStatuses = ["allowed", "restricted", "retired"] as const
 /** Where a model runs. */
 export const modelHostings = ["vendor_api", "cloud_tenant", "self_hosted"] as const

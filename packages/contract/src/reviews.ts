@@ -65,7 +65,7 @@ export const Review = Schema.Struct({
   resolved_by: computed(Schema.Array(Schema.String)),
   consumed_by: computed(Schema.NullOr(Schema.String)),
   consumed_result: inBody(Schema.NullOr(oneOf(consumedResults)), "result"),
-  /** What who answered last, or withdrew it, said; null where nothing was said, and once it was erased. */
+  /** The reason of the last answer or of the withdrawal; null where none was given, and once it was erased. */
   reason: wholePart("reason", Schema.NullOr(Schema.String)),
   cancel_cause: inBody(Schema.NullOr(oneOf(reviewCancelCauses)), "cause"),
   /** The record that opened it. */

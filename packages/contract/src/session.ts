@@ -1,5 +1,5 @@
 /**
- * Who is calling: roles, and what the service says about the caller. Spec: document 1 section 5; api.md "Who may call".
+ * Describes the caller: roles, and what the service says about it. Spec: document 1 section 5; api.md "Who may call".
  */
 import { Schema } from "effect"
 import type { Info } from "./foundation/plain.ts"

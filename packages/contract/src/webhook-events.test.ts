@@ -38,7 +38,7 @@ const details = (ast: SchemaAST.AST): ReadonlyArray<CheckDetail> =>
     annotations?.["detail"] === undefined ? [] : [annotations["detail"] as CheckDetail]
   )
 
-/** Whether a check binds a text to a form that no person's name has. */
+/** True for a check that binds a text to a form that no person's name has. */
 const isForm = ({ ctx, type }: CheckDetail): boolean =>
   type === "datetime_parsing" ||
   (type === "string_pattern_mismatch" &&

@@ -64,7 +64,7 @@ export const chainProblems = [
 export type ChainProblem = (typeof chainProblems)[number]
 
 const tail = "[0-9a-hjkmnp-tv-z]{26}"
-/** Who caused it: an ingest key, a person's pseudonym, or a rule of this service. */
+/** The cause: an ingest key, a person's pseudonym, or a rule of this service. */
 const writer = patterned(new RegExp(`^((key|usr)_${tail}|(system|policy|breaker):[a-z0-9_-]{1,64})$`), 80)
 const digest = patterned(/^sha256:[0-9a-f]{64}$/, 71)
 /** Path of the thing itself, under the address of the server. */
@@ -99,7 +99,7 @@ const DRILL = "/api/v1/bound/kill/drills/{drill_id}"
 const DELIVERIES = "/api/v1/webhooks/{webhook_id}/deliveries"
 
 /** Facts of an activation, in both events of its life. */
-/** Whether a person said why. The words stay with the object: `GET` the resource. */
+/** True when a person gave a reason. The words stay with the object: `GET` the resource. */
 const hasReason = Schema.Boolean
 
 const activation = {
@@ -495,7 +495,7 @@ export const eventTypes: ReadonlyArray<EventType> = Object.keys(webhookEvents) a
  */
 export const subscribableTypes: ReadonlyArray<EventType> = eventTypes.filter((type) => type !== "webhook.test")
 
-/** Whether a text is the type of an event in the catalogue. */
+/** True for the type of an event in the catalogue. */
 export const isEventType = (text: string): text is EventType => Object.hasOwn(webhookEvents, text)
 
 /** The path of what an event is about. */

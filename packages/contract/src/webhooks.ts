@@ -46,7 +46,7 @@ export const WebhookCreate = Schema.Struct({
   /** Types of the catalogue of events, 1 to 100. */
   events: inBody(list(oneOf(subscribableTypes), 1, 100)),
   description: inPart("endpoint", optional(text(0, 2000))),
-  /** Who is written to when it fails; left out, the address the host was started with. */
+  /** The address that is written to when it fails; left out, the one that the host was started with. */
   notify_email: inPart("endpoint", optional(mailAddress))
 }).annotate(becomesRecord("webhook.created"))
 export type WebhookCreate = typeof WebhookCreate.Type

@@ -68,7 +68,7 @@ const inputOf = (issue: SchemaIssue.Issue): unknown => (SchemaIssue.hasInput(iss
 
 type TypeProblem = readonly [DetailType, string, { readonly [name: string]: unknown }?]
 
-/** Whether a number has to be an integer. */
+/** True when a number has to be an integer. */
 const isWhole = ({ checks }: SchemaAST.AST): boolean =>
   (checks ?? []).some(({ annotations }) => (annotations?.["detail"] as CheckDetail | undefined)?.type === "int_type")
 

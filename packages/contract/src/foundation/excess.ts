@@ -5,7 +5,7 @@
  */
 import { type Schema, SchemaAST } from "effect"
 
-/** Whether a value that fits the shape otherwise holds a member that the shape does not name. */
+/** Checks if a value that fits the shape otherwise holds a member that the shape does not name. */
 export type ExcessCheck = (value: unknown) => boolean
 
 /** The check for a shape's encoded side; null when no object in it has a closed list of members. */

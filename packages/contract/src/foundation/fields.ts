@@ -91,11 +91,10 @@ const nfcUpTo = (max: number) =>
 const MOST_JOINED = 4
 
 /**
- * Whether the NFC form of a text has more than `max` code points, as far as a linear check can decide.
+ * True when the NFC form of a text has more than `max` code points, as far as a linear check can decide.
  *
  * The engine sorts combining marks by insertion: 200 KB of them take it half a minute. A text that is surely too long
- * is
- * not normalised, and its length is refused as it stands. No text whose NFC form fits is among these.
+ * is not normalised, and its length is refused as it stands. No text whose NFC form fits is among these.
  */
 const isSurelyOver = (text: string, max: number): boolean => {
   if (text.length <= max) return false

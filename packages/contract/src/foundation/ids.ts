@@ -50,8 +50,5 @@ const patterns: { readonly [K in IdKind]: RegExp } = Object.fromEntries(
 /** The pattern that ids of this kind match. Spec: format 1 section 7. */
 export const idPattern = (kind: IdKind): RegExp => patterns[kind]
 
-/**
- * Whether a text has the form of an id of this kind. Whether the object exists is not checked. Spec: format 1 section
- * 7.
- */
+/** True for a text in the form of an id of this kind. The object need not exist. Spec: format 1 section 7. */
 export const isId = (kind: IdKind, text: string): boolean => patterns[kind].test(text)

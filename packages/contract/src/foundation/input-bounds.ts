@@ -24,7 +24,7 @@ export interface Trimmed {
 
 /** The bounds of a shape. */
 export interface InputBounds {
-  /** Whether a list in the value is too long. Checks nothing else. */
+  /** True when a list in the value is too long. Checks nothing else. */
   readonly hasLongList: (value: unknown) => boolean
   readonly trim: (value: unknown, mostExtra: number) => Trimmed
 }

@@ -13,7 +13,7 @@ const LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 const ADDRESS = new RegExp(`^(${ATOM}(?:\\.${ATOM})*)@${LABEL}(?:\\.${LABEL})*$`)
 
 /**
- * Whether a letter can be sent to this address.
+ * True for an address to which a letter can be sent.
  *
  * - Shape: the dotted form of RFC 5321 in ASCII. Quoted names, comments, address literals and addresses in other
  *   alphabets are none.

@@ -6,7 +6,7 @@ import { access, type AccessRow, type Grant, refusalFor, unitsFor } from "./acce
 const rows: ReadonlyArray<AccessRow> = Object.values(access)
 const places = ["*", "claims", "legal", "ops"]
 
-/** Whether a person with these grants may use the endpoints of a row in an org unit. */
+/** True when a person with these grants may use the endpoints of a row in an org unit. */
 const may = (row: AccessRow, grants: ReadonlyArray<Grant>, unit: string): boolean => {
   const units = unitsFor(row, { kind: "user", grants })
   return units === "*" || units.includes(unit)

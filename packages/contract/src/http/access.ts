@@ -1,4 +1,6 @@
-/** Who may call what, as data: one row per line of the table in api.md, "Who may call". Spec: document 1 part 5. */
+/**
+ * States who may call what, as data: one row per line of the table in api.md, "Who may call". Spec: document 1 part 5.
+ */
 import { Forbidden, KeyNotAllowed } from "../refusals.ts"
 import type { PlatformScope } from "../platform/keys.ts"
 import { type Role, roles } from "../session.ts"
@@ -95,7 +97,7 @@ export const unitsFor = (row: AccessRow, caller: Caller): OrgUnits => {
   }
 }
 
-/** Whether scopes include one. `*` includes all but what a person alone does where nobody says otherwise. */
+/** True when scopes include one. `*` includes all but what a person alone does where nobody says otherwise. */
 const holds = (scopes: ReadonlyArray<PlatformScope>, scope: PlatformScope | null): boolean =>
   scope !== null && (scopes.includes(scope) || (scopes.includes("*") && scope !== "executions:approve"))
 

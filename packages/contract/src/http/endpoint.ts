@@ -16,7 +16,7 @@ import type { AccessRow, Caller } from "./access.ts"
 export interface Param<A> {
   /** The form of its text, for the interface description. */
   readonly schema: Schema.Top
-  /** What a host passes in its place. */
+  /** The type that a host passes in its place. */
   readonly plain: "string" | "number"
   readonly decode: (text: string, name: string) => Result.Result<A, Refusal>
   /** An example that has the right form, for tests and descriptions. */
@@ -45,7 +45,7 @@ export const seqParam: Param<number> = {
 /** A JSON body: `A` decoded, `S` its schema, `O` whether it may be left out. */
 export interface Body<A = unknown, S extends Schema.Top = Schema.Top, O extends boolean = boolean> {
   readonly schema: S
-  /** Who sends it may change what has to be there; without a caller, what the interface description says. */
+  /** Decodes a value. The caller decides which members are required; without one, the interface description does. */
   readonly decode: (value: unknown, caller?: Caller | null) => Decoded<A>
   /** The same, yielding where others may have their turn, where a body may take long; left out where none does. */
   readonly decodeInSlices?: (value: unknown) => Generator<void, Decoded<A>, void>
@@ -56,7 +56,7 @@ export interface Body<A = unknown, S extends Schema.Top = Schema.Top, O extends 
   readonly optional: O
   /** Values that are kept as the bytes received where they have no exact form. */
   readonly keepRaw: ((path: ReadonlyArray<string | number>) => boolean) | null
-  /** What may come in place of JSON and is streamed to a file; left out where nothing may. */
+  /** The body in place of JSON that is streamed to a file; left out where there is none. */
   readonly file?: FileBody
 }
 
@@ -268,17 +268,17 @@ export interface QuotaRow {
   readonly most: (body: any, bytes: number) => number
 }
 
-/** What the platform API counts and keeps of an endpoint. Spec: document 2 sections 4, 8 and 9. */
+/** The facts of an endpoint that the platform API counts by and keeps. Spec: document 2 sections 4, 8 and 9. */
 export interface PlatformFacts {
   /** The limit of its own, beside the plan's; null for none. */
   readonly operation: OperationName | null
   /** Units of that limit that a request takes, by its decoded body. */
   readonly cost: (body: any) => number
-  /** What a request uses of the month's quota; null for nothing. */
+  /** The use that a request makes of the month's quota; null for none. */
   readonly quota: QuotaRow | null
   /** The product that it is of. */
   readonly module: string
-  /** Whether a POST may be repeated with an Idempotency-Key, by its decoded body. A streamed answer is not kept. */
+  /** True when a POST with this decoded body may be repeated with an Idempotency-Key. A streamed answer is not kept. */
   readonly idempotent: (body: any) => boolean
   /** When it was deprecated and when it ends, at least 12 months later; null while neither is decided. */
   readonly sunset: { readonly deprecatedAt: string; readonly endsAt: string } | null
@@ -308,7 +308,7 @@ export interface Endpoint<
   readonly refusals: ReadonlyArray<R>
   /** Statuses of its refusals where they differ from those of their classes. */
   readonly statuses?: { readonly [T in RefusalTag]?: number }
-  /** Whether its answer is the one that shows a key or a secret. */
+  /** True when its answer is the one that shows a key or a secret. */
   readonly showsSecret?: true
   /** Null for the endpoints of document 1. */
   readonly platform: PlatformFacts | null
@@ -393,7 +393,7 @@ const ofKeys = [
 const openInQuarantine: ReadonlySet<string> = new Set(["kill.status", "kill.stream", "kill.ack"])
 
 /**
- * Whether a request names an agent, or one of its decisions, evaluations or reviews, and is refused while it is
+ * True when a request names an agent, or its decision, evaluation or review, and is refused while the agent is
  * quarantined.
  */
 export const namesAgent = ({ body, id, params, query }: AnyEndpoint): boolean =>
@@ -405,10 +405,10 @@ export const namesAgent = ({ body, id, params, query }: AnyEndpoint): boolean =>
     (query !== null && query.names.includes("agent_id")) ||
     (body !== null && "fields" in body.schema && "agent_id" in (body.schema.fields as object)))
 
-/** Whether a request may carry an `Idempotency-Key`. Spec: document 2 section 4; api.md "Conventions". */
+/** True when a request may carry an `Idempotency-Key`. Spec: document 2 section 4; api.md "Conventions". */
 export const isRepeatable = ({ method }: AnyEndpoint): boolean => method === "POST" || method === "PATCH"
 
-/** Whether the answer to a decoded body can be kept for repeats: it is text, made at once. */
+/** True when the answer to a decoded body can be kept for repeats: it is text, made at once. */
 export const keepsAnswer = ({ platform, success }: AnyEndpoint, body: unknown): boolean =>
   success.schema !== null && (platform === null || platform.idempotent(body))
 

@@ -11,7 +11,7 @@ export const DocumentAgentCreate = Schema.Struct({
   /** An https address. */
   start_url: text(1, 2_048),
   allowed_domains: list(domain, 1, 32),
-  /** What it is for. With line breaks between them at most 4,000 characters: they become its purpose. */
+  /** Its goals. With line breaks between them at most 4,000 characters: they become its purpose. */
   goals: list(text(1, 2_000), 1, 20)
 })
 /** See {@link DocumentAgentCreate}. */

@@ -29,7 +29,7 @@ export const ExtractQuery = Schema.Struct({
   document_type: Schema.optionalKey(documentType),
   /** How long to wait for the fields, 0 to 10 seconds. */
   wait: leftOut(integerParam(0, MAX_EXTRACTION_WAIT_S), 0),
-  /** Whether the text of the document is kept, up to 1 MiB, so that anybody can compute the fields again. */
+  /** `true` when the text of the document is kept, up to 1 MiB, so that anybody can compute the fields again. */
   retain: Schema.optionalKey(oneOf(["true", "false"])),
   model: Schema.optionalKey(model)
 })

@@ -120,7 +120,7 @@ export const FourFifths = Schema.Struct({
   undefined_reason: Schema.NullOr(oneOf(undefinedRatios))
 })
 
-/** What an analysis found in a protected column. */
+/** The findings of an analysis in a protected column. */
 export const AnalysedAttribute = Schema.Struct({
   name: Schema.NullOr(Schema.String),
   /** Rows without a value. */

@@ -23,7 +23,7 @@ export const PlatformKeyCreate = Schema.Struct({
   name: inPart("profile", name(200)),
   org_unit: inPart("profile", orgUnit),
   plan: inBody(oneOf(plans)),
-  /** What it may be used for, 1 to 17 scopes. */
+  /** Its uses, 1 to 17 scopes. */
   scopes: inBody(list(oneOf(platformScopes), 1, platformScopes.length)),
   /** The agent that calls the gateway with this key, of `org_unit`: its clients need no header that names it. */
   agent_id: inBody(optional(id("agent"))),

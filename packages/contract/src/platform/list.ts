@@ -38,7 +38,7 @@ export const listQuery = <const F extends Schema.Struct.Fields>(
     ...filters
   })
 
-/** What every list takes, beside its filters. */
+/** The query of every list, beside its filters. */
 export type ListQuery = {
   readonly limit?: number
   readonly cursor?: string

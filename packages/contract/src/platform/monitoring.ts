@@ -30,7 +30,7 @@ export type MonitorMetric = (typeof monitorMetrics)[number]
 /** How much an alert matters. */
 export const alertSeverities = ["info", "warning", "critical"] as const
 
-/** What a monitor sees. `pending`: a breach that has not lasted long enough. */
+/** States of a monitor. `pending`: a breach that has not lasted long enough. */
 export const monitorStates = ["ok", "pending", "triggered", "no_data", "deleted"] as const
 
 /** Statuses of an alert. Spec: document 2 section 6. */
@@ -100,7 +100,7 @@ export const Inference = Schema.Struct({
   /** Null: the model gave none. */
   prediction: Schema.NullOr(Scalar),
   score: optional(between(-monitoringBounds.score, monitoringBounds.score)),
-  /** What was right, as far as it is known by now. */
+  /** The right answer, as far as it is known by now. */
   label: optional(Scalar),
   latency_ms: optional(between(0, monitoringBounds.latencyMs)),
   segment: optional(identifier(64)),
@@ -120,8 +120,8 @@ export const InferencesTaken = Schema.Struct({
 export type InferencesTaken = typeof InferencesTaken.Type
 
 /**
- * What `drift_psi` compares with: counts of values, where others are counted together behind them, or of numbers
- * between edges, one more than there are edges.
+ * The reference of `drift_psi`: counts of values, where others are counted together behind them, or of numbers between
+ * edges, one more than there are edges.
  */
 export const Reference = Schema.Struct({
   values: optional(list(shortText, 1, 49)),
@@ -148,7 +148,9 @@ export const MonitorCreate = Schema.Struct({
   segment: optional(identifier(64)),
   comparator: oneOf(monitorComparators),
   threshold: measure,
-  /** What the value must pass for an alert to end; left out: a tenth of the threshold inside it, or less. */
+  /**
+   * The threshold that the value must pass for an alert to end; left out: a tenth of the threshold inside it, or less.
+   */
   clear_threshold: optional(measure),
   window_s: leftOut(integer(windowS.min, windowS.max), windowS.default),
   /** With fewer in the window nothing is said. */
@@ -159,7 +161,7 @@ export const MonitorCreate = Schema.Struct({
   clear_s: leftOut(seconds(0), monitoringBounds.clearS),
   /** How long nothing comes before that is a state of its own; left out: the window. */
   no_data_s: optional(seconds(60)),
-  /** What silence does: keeps an alert as it is, opens one, or ends one. */
+  /** The effect of silence: it keeps an alert as it is, opens one, or ends one. */
   on_no_data: leftOut(oneOf(noDataActions), "keep"),
   severity: leftOut(oneOf(alertSeverities), "warning"),
   /** `anytime`: an alert that is false comes with the chance `alpha` at most, however long the monitor runs. */

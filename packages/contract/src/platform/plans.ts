@@ -28,17 +28,17 @@ export const planLimits: { readonly [P in Plan]: PlanLimits } = {
   custom: { requestsPerMinute: null, requestsPerDay: null, concurrent: 1_000, concurrentRuns: 1_000 }
 }
 
-/** What a quota counts. */
+/** Resources that a quota counts. */
 export const quotaResources = ["documents", "tokens", "storage_gb", "monitors"] as const
 export type QuotaResource = (typeof quotaResources)[number]
-/** What begins anew each month. */
+/** A resource whose count begins anew each month. */
 export type MonthlyResource = "documents" | "tokens"
 
 /** A quota. `soft`: more is admitted, and said as overage. Null limit: unlimited. */
 export interface Quota {
   readonly limit: number | null
   readonly soft: boolean
-  /** Whether it begins anew each month, or counts what is there. */
+  /** True when it begins anew each month; else it counts what is there. */
   readonly monthly: boolean
 }
 

@@ -1,4 +1,4 @@
-/** What the rows of gateway, documents and fleet take and answer. Spec: document 2 sections 1, 4 and 8. */
+/** Shapes that the rows of gateway, documents and fleet take and answer. Spec: document 2 sections 1, 4 and 8. */
 import { Schema } from "effect"
 import { integer, list, name, optional, orgUnit, text } from "../foundation/fields.ts"
 

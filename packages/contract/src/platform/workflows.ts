@@ -143,7 +143,9 @@ export const ExecutionStep = Schema.Struct({
   duration_ms: Schema.Int
 })
 
-/** What waits for a person. `subject_digest` names exactly what is to be approved: an answer may repeat it. */
+/**
+ * An approval that waits for a person. `subject_digest` names exactly what is to be approved: an answer may repeat it.
+ */
 export const WaitingApproval = Schema.Struct({
   id: Schema.String,
   step_id: Schema.String,
@@ -190,7 +192,7 @@ export const ExecutionApprove = Schema.Struct({
   notes: optional(reason(4_000)),
   /** The approval that is answered. Another one that waits by now is 409. */
   approval_id: optional(id("approval")),
-  /** What is answered, as `waiting.subject_digest` says. */
+  /** The answered subject, as in `waiting.subject_digest`. */
   subject_digest: optional(identifier(71))
 })
 export type ExecutionApprove = typeof ExecutionApprove.Type

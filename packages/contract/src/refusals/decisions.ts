@@ -17,7 +17,7 @@ export class DecisionNotFound extends Schema.TaggedError<DecisionNotFound>()("De
 }
 
 /**
- * These decisions repeat a `client_ref` with other content. `indexes` are positions in the batch. Spec: decision 0002.
+ * Some decisions repeat a `client_ref` with other content. `indexes` are positions in the batch. Spec: decision 0002.
  */
 export class ClientRefReused extends Schema.TaggedError<ClientRefReused>()("ClientRefReused", {
   indexes: reported(Schema.Array(Schema.Int))
@@ -35,7 +35,7 @@ export class ClientRefReused extends Schema.TaggedError<ClientRefReused>()("Clie
 }
 
 /**
- * These decisions claim `capture: mediated`, and their writer is no key of a gateway. Spec: format 1 section 8,
+ * Some decisions claim `capture: mediated`, and their writer is no key of a gateway. Spec: format 1 section 8,
  * `decision.witnessed`.
  */
 export class CaptureNotMediated extends Schema.TaggedError<CaptureNotMediated>()("CaptureNotMediated", {

@@ -67,7 +67,7 @@ export class NothingToPublish extends Schema.TaggedError<NothingToPublish>()("No
   }
 }
 
-/** Whether an item of `findings` is an error with a code and a sentence. */
+/** True for an item of `findings` that is an error with a code and a sentence. */
 const isErrorFinding = (
   finding: unknown
 ): finding is { readonly code: string; readonly message: string; readonly path?: unknown } =>

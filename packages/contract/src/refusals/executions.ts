@@ -68,7 +68,7 @@ export class ApprovalStale extends Schema.TaggedError<ApprovalStale>()("Approval
   }
 }
 
-/** This caller may not answer this step. Spec: document 2 section 3. */
+/** The caller may not answer the step. Spec: document 2 section 3. */
 export class ApprovalNotEligible extends Schema.TaggedError<ApprovalNotEligible>()("ApprovalNotEligible", {
   why: reported(Schema.Literals(["starter", "role", "key"]))
 }) {
@@ -101,7 +101,7 @@ export class ExecutionFinal extends Schema.TaggedError<ExecutionFinal>()("Execut
   }
 }
 
-/** This host sends no requests to agents, or has no key to seal their headers. Spec: api.md "Document 2". */
+/** The host sends no requests to agents, or has no key to seal their headers. Spec: api.md "Document 2". */
 export class EgressUnavailable extends Schema.TaggedError<EgressUnavailable>()("EgressUnavailable", {}) {
   static readonly status = 503
   static get example(): EgressUnavailable {

@@ -15,7 +15,7 @@ export class ExtractionNotFound extends Schema.TaggedError<ExtractionNotFound>()
   }
 }
 
-/** What needs the fields of an extraction that has none: it is not read yet, or failed. Spec: document 2 section 3. */
+/** The extraction has no fields: it is not read yet, or failed. Spec: document 2 section 3. */
 export class ExtractionNotReady extends Schema.TaggedError<ExtractionNotReady>()("ExtractionNotReady", {
   currentStatus: reported(Schema.String)
 }) {

@@ -15,7 +15,7 @@ export class ModelNotFound extends Schema.TaggedError<ModelNotFound>()("ModelNot
   }
 }
 
-/** This provider, name and version are registered. `modelId` is that model. Spec: api.md, Conventions. */
+/** The provider, name and version are registered. `modelId` is that model. Spec: api.md, Conventions. */
 export class ModelTaken extends Schema.TaggedError<ModelTaken>()("ModelTaken", { modelId: reported(Schema.String) }) {
   static readonly status = 409
   static get example(): ModelTaken {

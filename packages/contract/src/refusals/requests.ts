@@ -54,7 +54,7 @@ export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("Me
 
 /** The body is not JSON by its content type. Spec: document 1 section 4. */
 export class UnsupportedMediaType extends Schema.TaggedError<UnsupportedMediaType>()("UnsupportedMediaType", {
-  /** What the endpoint takes in place of JSON. */
+  /** The media types that the endpoint takes in place of JSON. */
   media: reported(Schema.Array(Schema.String))
 }) {
   static readonly status = 415

@@ -57,7 +57,7 @@ const reviewerWords: { readonly [K in (typeof reviewerProblems)[number]]: string
   not_a_person: "Only people answer reviews."
 }
 
-/** This person may not answer this review; another may. Spec: decision 0049. */
+/** The person may not answer the review; another may. Spec: decision 0049. */
 export class ReviewerNotEligible extends Schema.TaggedError<ReviewerNotEligible>()("ReviewerNotEligible", {
   why: reported(Schema.Literals(reviewerProblems)),
   sentence: reported(Schema.String)

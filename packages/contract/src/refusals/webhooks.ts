@@ -89,7 +89,7 @@ export class DeliveryUnfinished extends Schema.TaggedError<DeliveryUnfinished>()
   }
 }
 
-/** This host has no sender, or no key that encrypts secrets. Spec: api.md, Conventions. */
+/** The host has no sender, or no key that encrypts secrets. Spec: api.md, Conventions. */
 export class WebhooksUnavailable extends Schema.TaggedError<WebhooksUnavailable>()("WebhooksUnavailable", {}) {
   static readonly status = 503
   static get example(): WebhooksUnavailable {
