@@ -1,4 +1,4 @@
-/** What clients of others do with answers of `/v1`: how often they send a request, and how long they wait. */
+/** Third-party clients against answers of `/v1`: how often they send a request, and how long they wait. */
 import { Anthropic } from "@anthropic-ai/sdk"
 import type { RefusalTag } from "@flyball/contract"
 import { endpoint, json, jsonBody, platformAccess, refusalExamples } from "@flyball/contract/http"

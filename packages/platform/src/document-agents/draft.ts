@@ -55,7 +55,7 @@ export const browserEnvelope = (domains: ReadonlyArray<string>) => ({
   default: { outcome: "deny" }
 })
 
-/** Whether an address is of https and its host one of these domains, or below one. */
+/** True for an https address whose host is one of these domains, or below one. */
 export const isAllowed = (url: string, domains: ReadonlyArray<string>): boolean => {
   if (!URL.canParse(url)) return false
   const { hostname, protocol } = new URL(url)

@@ -12,7 +12,7 @@ export interface ModelOptions {
   readonly schema: NonNullable<(typeof ExtractIn.Type)["schema"]> | null
 }
 
-/** What a model said. */
+/** The answer of a model. */
 export interface ModelReading {
   readonly name: string
   /** The call that answered, as its decision names it; null for none. */

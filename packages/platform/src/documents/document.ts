@@ -19,7 +19,7 @@ export type ExtractionDocument = {
   readonly mediaType: string
   readonly bytes: number
   readonly digest: string
-  /** Whether the text of the document is kept in its record. */
+  /** True when the text of the document is kept in its record. */
   readonly retain: boolean
   readonly evaluationId: string | null
   /** The counter that gets its unit back where nobody read the document. */

@@ -33,7 +33,7 @@ const ofDocument = ({ body, id }: StoredExtraction) => ({
   media_type: body.mediaType
 })
 
-/** What was read, what was found in it, and what the model said that the caller named; null where it named none. */
+/** The text that was read, what was found in it, and the answer of the model; null where the caller named none. */
 export interface Found {
   readonly found: ExtractedDocument
   readonly read: ReadDocument
@@ -141,7 +141,7 @@ export const planFailed = (
   }
 }
 
-/** What is witnessed of an agent whose document was read, or was not. */
+/** The decision of an agent whose document was read, or was not. */
 export const decisionOf = ({ body, id }: StoredExtraction): DecisionIn => ({
   capture: "mediated",
   mode: "enforced",

@@ -52,7 +52,7 @@ import { DocumentReader } from "./reading/document-reader.ts"
 import { documentFolder, removeFile } from "./reading/own-files.ts"
 import { type TakenFile, takeFile } from "./take-file.ts"
 
-/** What a request says beside its document. */
+/** Options of a request beside its document. */
 export interface ExtractOptions {
   readonly documentType: DocumentType | null
   readonly waitS: number

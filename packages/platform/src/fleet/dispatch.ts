@@ -166,7 +166,7 @@ const dispatchOut = ({ body, id }: StoredPlan): RouteDispatch => ({
   dispatched_at: formatInstant(body.dispatch!.atMs)
 })
 
-/** What is witnessed of the agent that dispatches. */
+/** The decision of the agent that dispatches. */
 const actOf = (id: string, ref: string, evaluation: string): DecisionIn => ({
   client_ref: ref,
   kind: "tool_call",

@@ -75,7 +75,7 @@ export const putPlan = ({ body: plan, id, version }: StoredPlan): DocumentPut =>
   return { collection: ROUTE_PLANS, id, expectedVersion: version, body, keys: routePlanKeys(id, body) }
 }
 
-/** Whether a plan is over. */
+/** True once a plan is over. */
 export const isOver = ({ status }: RoutePlanDocument): boolean => status !== "queued" && status !== "processing"
 
 /** Sentences of failures. */

@@ -100,7 +100,7 @@ export class RoutePlans extends Context.Service<RoutePlans, RoutePlansApi>()("fl
       const examiner = yield* Examiner
       const acting = yield* Effect.context<Capture | Evaluations | Reviews | Storage>()
       const tasks = yield* Queue.unbounded<Task>()
-      /** What waits or is searched in this process. */
+      /** Tasks that wait or are searched in this process. */
       const held = new Map<string, Task>()
 
       const read = Effect.fnUntraced(function* (

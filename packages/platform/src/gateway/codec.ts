@@ -1,4 +1,4 @@
-/** What the three forms have in common: text, tool calls, usage and ends, in events and in whole answers. */
+/** The common part of the three forms: text, tool calls, usage and ends, in events and in whole answers. */
 import type { GatewayForm } from "./upstreams.ts"
 import type { SseEvent } from "./sse.ts"
 
@@ -20,7 +20,7 @@ export interface ToolCall {
 export interface CallPiece extends Omit<ToolCall, "name" | "args"> {
   readonly name: string | null
   readonly args: string
-  /** Whether `args` are all of the arguments, and not more of them. */
+  /** True when `args` are all of the arguments, and not more of them. */
   readonly isWhole: boolean
 }
 
@@ -62,7 +62,7 @@ export interface Codec {
   readonly secretHeaders: (secret: string) => { readonly [name: string]: string }
   /** The request as it is sent: with what makes the upstream report its usage. */
   readonly request: (body: Uint8Array) => { readonly body: Uint8Array; readonly isOwnUsage: boolean }
-  /** Whether text may overtake a call that waits: its place in the answer does not depend on it. */
+  /** True when text may overtake a call that waits: its place in the answer does not depend on it. */
   readonly overtakes: boolean
   /** `isOwnUsage`: the client did not ask for the usage, so that it does not get it. */
   readonly stream: (isOwnUsage: boolean) => StreamCodec

@@ -2,7 +2,7 @@
 import { Kill, type OperationFault, type TaggedStatus } from "@flyball/core"
 import { Deferred, Effect, type Fiber } from "effect"
 
-/** What a halt stops. */
+/** The target of a halt. */
 export interface Halt {
   readonly target: "agent" | "model"
   readonly activation: string | null

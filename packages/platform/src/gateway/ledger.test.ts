@@ -1,4 +1,4 @@
-/** What a process that was killed left open: settled once by another one, with a decision. */
+/** Calls that a killed process left open: another one settles them once, with a decision. */
 import { assert, describe, it } from "@effect/vitest"
 import {
   Agents,

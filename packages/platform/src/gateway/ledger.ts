@@ -21,7 +21,7 @@ import type { Reported } from "./codec.ts"
 /** How a call ended. `lost`: its process ended in its midst. */
 export type CallEnd = "finished" | "client_gone" | "upstream_error" | "halted" | "lost"
 
-/** What is known of a call when it begins. */
+/** The facts of a call when it begins. */
 export interface CallFacts {
   readonly agentId: string
   readonly caller: string
@@ -49,7 +49,7 @@ export interface JudgedTool {
   readonly approvalId: string | null
 }
 
-/** What came of a call. */
+/** The outcome of a call. */
 export interface CallOutcome {
   readonly end: CallEnd
   readonly upstreamStatus: number | null

@@ -46,7 +46,7 @@ const callOf = (item: Any, key: string): ToolCall => {
   }
 }
 
-/** What stands in the place of a refused call. */
+/** The message in place of a refused call. */
 const messageOf = (item: Any, sentence: string) => ({
   id: item.id ?? "msg_refused",
   type: "message",
@@ -117,7 +117,7 @@ class ResponseStream implements StreamCodec {
     }
   }
 
-  /** Whether a response holds no call but those that its events made. */
+  /** True when a response holds no call but those that its events made. */
   #isAsSaid(response: Any): boolean {
     const made = [...this.#calls.values()]
     return listOf(response?.output).every((item) => {

@@ -237,7 +237,7 @@ export class Gateway extends Context.Service<Gateway, GatewayApi>()("flyball/pla
             readonly halts: HaltWatch
             readonly by: Passing
           },
-          /** What is known of the call so far, for its settlement where it fails or nobody waits any more. */
+          /** The outcome of the call so far, for its settlement where it fails or nobody waits any more. */
           known: { outcome: CallOutcome; isHandedOn: boolean }
         ) {
           const { by, halts, isStream, judged, upstream } = of

@@ -40,7 +40,7 @@ export class SseReader {
     return events
   }
 
-  /** What is left at the end of the stream: an event without its empty line, which some clients take. */
+  /** Takes the rest at the end of the stream: an event without its empty line, which some clients take. */
   end(): SseEvent | null {
     this.#rest += this.#decoder.decode()
     const line = this.#rest.slice(this.#at)

@@ -26,10 +26,10 @@ export interface Upstream {
   readonly idleMs: number
 }
 
-/** What a sealed secret is bound to: it opens for no other host. */
+/** The owner that a sealed secret is bound to: it opens for no other host. */
 const ownerOf = (baseUrl: string): string => `upstream:${new URL(baseUrl).origin}`
 
-/** Whether an address may stand before the paths of a form: http or https, without user, query and fragment. */
+/** True for an address that may stand before the paths of a form: http or https, without user, query and fragment. */
 export const isBaseUrl = (text: string): boolean => {
   const url = URL.parse(text)
   return (

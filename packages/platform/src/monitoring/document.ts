@@ -11,7 +11,7 @@ export const ALERTS = "alerts"
 /** Collection of inferences: a document a call and model, in columns. */
 export const INFERENCES = "inferences"
 
-/** What a monitor counts of an inference. */
+/** The members of an inference that a monitor counts. */
 export type Counted = {
   readonly field: string | null
   readonly value: string | number | boolean | null
@@ -45,7 +45,7 @@ export type MonitorDocument = Counted & {
   /** Counts of each tenth of the window. */
   readonly slots: { readonly [slot: string]: Tally }
   readonly wager: Wager
-  /** What its window said at the last check. */
+  /** The reading of its window at the last check. */
   readonly seen: { readonly samples: number; readonly value: number | null }
   readonly dueMs: number | null
 }

@@ -34,7 +34,7 @@ export interface Arrived {
   readonly atMs: number
 }
 
-/** What a check reads. `open`: the monitor's open alert. `newAlertId`: the id of one that may begin. */
+/** The input of a check. `open`: the monitor's open alert. `newAlertId`: the id of one that may begin. */
 export interface CheckInput {
   readonly stored: Stored<MonitorDocument>
   readonly open: Stored<AlertDocument> | null

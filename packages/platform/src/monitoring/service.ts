@@ -74,7 +74,7 @@ export class Monitors extends Context.Service<Monitors, MonitorsApi>()("flyball/
     Effect.gen(function* () {
       const storage = yield* Storage
 
-      /** What checks monitors of an org unit comes one after the other: each puts the counts of the one before. */
+      /** The lock of checks in an org unit, one after the other: each puts the counts of the one before. */
       const inTurn = (owner: string) => ({ collection: MONITORS, id: owner })
 
       const read = Effect.fnUntraced(function* (unit: string, id: string) {

@@ -10,7 +10,7 @@ import { E7, type Fix, type Stored } from "./document.ts"
 /** A place in whole numbers: 10^-7 degrees. */
 export type Place = readonly [latitude: number, longitude: number]
 
-/** What one vehicle is to pass, in order. It is judged between two times of its positions. */
+/** The places that one vehicle is to pass, in order. It is judged between two times of its positions. */
 export type Course = {
   readonly vehicleId: string
   /** Start, stops and end, those that it has. */

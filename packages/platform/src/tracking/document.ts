@@ -52,7 +52,7 @@ export type TrackDocument = {
   /** Without it the digest on record says nothing of the positions. */
   readonly salt: string
   readonly columns: Columns
-  /** What was recorded last, and how often; null before. */
+  /** The last record of the hour, and how many there were; null before. */
   readonly recorded: { readonly digest: string; readonly revision: number } | null
   /** When its digest is to be recorded; null: it is. */
   readonly dueMs: number | null
@@ -139,7 +139,7 @@ export const columnsOf = (fromMs: number, fixes: ReadonlyArray<Fix>): Columns =>
 /** When the digest of an hour is due that changes now. */
 export const dueOf = (fromMs: number, nowMs: number): number => Math.max(fromMs + HOUR_MS, nowMs) + GRACE_MS
 
-/** What the digest of an hour is of. */
+/** The bytes that the digest of an hour covers. */
 export const digested = ({ columns, salt }: TrackDocument): Uint8Array =>
   utf8(`${salt}\n${new TextDecoder().decode(canonicalBytes(columns))}`)
 

@@ -86,7 +86,7 @@ export const boxed = (fence: Fence): BoxedFence => {
   }
 }
 
-/** Whether a position is surely outside a fence and its margin. */
+/** True for a position that is surely outside a fence and its margin. */
 export const isBeyond = (box: Box, { latitude, longitude }: Point): boolean =>
   box !== null && (latitude < box.south || latitude > box.north || longitude < box.west || longitude > box.east)
 

@@ -20,14 +20,14 @@ import {
 import { coursesByVehicle, type CoursesDocument, followCourse } from "./courses.ts"
 import { boxed, type BoxedFence, type FenceState, isBeyond, outside, stepFence } from "./fences.ts"
 
-/** What is known of a vehicle: version 0 where nothing is. */
+/** A vehicle as far as it is known: version 0 where nothing is. */
 export interface KnownVehicle {
   readonly id: string
   readonly version: number
   readonly body: VehicleDocument | null
   /** The hours of the positions that came, by their beginning. */
   readonly hours: ReadonlyMap<number, Stored<TrackDocument>>
-  /** What came of it, in the order of time. */
+  /** Its positions that came, in the order of time. */
   readonly came: ReadonlyArray<Fix>
 }
 

@@ -21,7 +21,7 @@ import type { ExecutionDocument, StepDefinition, StepState, WorkflowDocument } f
 
 type AgentStep = StepDefinition & { readonly type: "agent" }
 
-/** What came of a step. */
+/** The outcome of a step. */
 export type StepOutcome =
   | { readonly is: "done"; readonly output: JsonObject }
   | { readonly is: "failed"; readonly code: string; readonly message: string }

@@ -4,7 +4,7 @@ import { executionKeys, EXECUTIONS, type ListEntry, workflowKeys, WORKFLOWS } fr
 import type { Document, DocumentPut, JsonObject } from "@flyball/core/storage"
 import { formatInstant } from "@flyball/evidence"
 
-/** What an agent step sends. Header values are sealed elsewhere. */
+/** The call that an agent step sends. Header values are sealed elsewhere. */
 export type StepCall = {
   readonly url: string
   readonly method: string
@@ -63,7 +63,7 @@ export type StepState = {
   readonly reviewId: string | null
 }
 
-/** What waits for a person. */
+/** An approval that waits for a person. */
 export type Waiting = {
   readonly id: string
   readonly stepId: string
@@ -101,7 +101,7 @@ export type ExecutionDocument = {
   readonly inputs: JsonObject
   /** The place of the step that is next. */
   readonly at: number
-  /** Whether it counts as a run. */
+  /** True while it counts as a run. */
   readonly holdsSlot: boolean
   readonly steps: ReadonlyArray<StepState>
   readonly waiting: Waiting | null
@@ -136,7 +136,7 @@ export const storedExecution = ({ body, id, version }: Document): Stored<Executi
   body: body as unknown as ExecutionDocument
 })
 
-/** Whether an execution never changes again. */
+/** True once an execution never changes again. */
 export const isFinal = ({ status }: ExecutionDocument): boolean =>
   status === "completed" || status === "failed" || status === "cancelled"
 
@@ -190,13 +190,13 @@ export const outputsOf = (steps: ReadonlyArray<StepDefinition>, body: ExecutionD
     )
   )
 
-/** What an execution cost. */
+/** The cost of an execution. */
 export const costOf = ({ costMicroUsd, usdInr }: ExecutionDocument): Execution["cost"] => ({
   usd: costMicroUsd / MICRO,
   inr: usdInr === null ? null : Math.round(costMicroUsd * usdInr) / MICRO
 })
 
-/** What a step asks for; its id once the definition was erased. */
+/** The title of a step; its id once the definition was erased. */
 const titleOf = (steps: ReadonlyArray<StepDefinition>, stepId: string): string => {
   const step = steps.find(({ id }) => id === stepId)
   return step?.type === "approval" ? step.title : stepId

@@ -49,7 +49,7 @@ const REVIEW_POLL_MS = 5_000
 const LONG_DELAY_MS = 10_000
 const STARTER_ENDED = "The platform key that started the execution was revoked, or has expired."
 
-/** What the engine works with. */
+/** The parts of the engine. */
 export interface EngineParts {
   readonly storage: StorageApi
   readonly reviews: ReviewsApi
@@ -112,7 +112,7 @@ export const executionEngine = ({ box, egress, reviews, storage, wake, workflowO
       })
     )
 
-  /** Whether the platform key of a starter was revoked, or has expired: no agent acts for it then. */
+  /** True once the platform key of a starter was revoked or has expired: no agent acts for it then. */
   const hasEnded = Effect.fnUntraced(function* (startedBy: string, nowMs: number) {
     const key = startedBy.startsWith("pky_") ? yield* storage.get("platform_keys", startedBy) : null
     if (key === null) return false

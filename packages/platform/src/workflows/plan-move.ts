@@ -89,7 +89,7 @@ export const planQueue = (stored: Stored<ExecutionDocument>): Move =>
 export const planWait = (stored: Stored<ExecutionDocument>, dueMs: number, holdsSlot: boolean): Move =>
   moved(stored, { ...stored.body, holdsSlot }, dueMs)
 
-/** What moves read of a workflow. */
+/** The members of a workflow that moves read. */
 export type Defined = Pick<WorkflowDocument, "name" | "steps">
 
 const completed = (nowMs: number): Ending => ({ status: "completed", failure: null, nowMs, writer: EXECUTION_WRITER })
@@ -247,7 +247,7 @@ export const planDecide = (
 /** Bytes of outputs that a record can hold, with room for their names. */
 const MAX_OUTPUTS = 900 * 1_024
 
-/** Whether the outputs with this one more still fit into a record. */
+/** True when the outputs with this one more still fit into a record. */
 export const outputsFit = (body: ExecutionDocument, { steps }: Defined, output: JsonObject): boolean => {
   const after = withStep(body, body.at, { status: "completed", output })
   const sealed = sealedForm(outputsOf(steps, after))

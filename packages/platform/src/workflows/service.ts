@@ -54,7 +54,7 @@ import { executionEngine, isFull } from "./engine.ts"
 import { type Move, planDecide, planEnd } from "./plan-move.ts"
 import { planStart, planWorkflow, readSteps } from "./plan-start.ts"
 
-/** Who answers a step that asks a person. */
+/** The caller who answers a step that asks a person. */
 export interface Approver {
   readonly writer: Writer
   /** Roles of a person in the org unit; `any`: the host answers for its caller; null for a platform key. */
@@ -207,7 +207,7 @@ export class Workflows extends Context.Service<Workflows, WorkflowsApi>()("flyba
             ? Effect.map(storage.get("platform_keys", id), (key) => String(key?.body["createdBy"] ?? id))
             : Effect.succeed(id)
 
-        /** Whether the approver is who started the execution, or one is the other's own key. */
+        /** True when the approver started the execution, or one is the other's own key. */
         const isStarter = Effect.fnUntraced(function* (
           { startedBy }: ExecutionDocument,
           { writer }: Approver
@@ -299,7 +299,8 @@ export class Workflows extends Context.Service<Workflows, WorkflowsApi>()("flyba
 }
 
 /**
- * Whether this answer was given before. Else it can be given now, or why not. Spec: document 2 section 3.
+ * Succeeds with true when this answer was given before, and with false when it can be given now; else says why not.
+ * Spec: document 2 section 3.
  */
 const answered = (
   { decision, status, waiting }: ExecutionDocument,
@@ -332,6 +333,6 @@ const answered = (
 }
 
 const strongestFirst: ReadonlyArray<string> = ["admin", "governor", "operator", "reviewer"]
-/** Whether a role is another one, or stronger. */
+/** True when a role is another one, or stronger. */
 const outranks = (role: Role, needed: string): boolean =>
   strongestFirst.includes(role) && strongestFirst.indexOf(role) <= strongestFirst.indexOf(needed)

@@ -44,7 +44,7 @@ const engine = (): readonly [program: string, data: string] | null => {
   }
 }
 
-/** What a read ends with: the document, why there is none, or null where the child was lost. */
+/** The end of a read: the document, why there is none, or null where the child was lost. */
 export type Read = ReadDocument | ExtractionFailure | null
 
 /** A child. `lost`: why it was killed, where the host did it. */

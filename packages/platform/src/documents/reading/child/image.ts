@@ -11,7 +11,7 @@ const WIDTH = 60_000
 /** Words that the engine itself holds for unlikely, in hundredths. */
 const LEAST_LIKELY = 30
 
-/** What this reads of the engine: `tesseract.js-core` has no types. */
+/** The part of the engine in use: `tesseract.js-core` has no types. */
 interface Engine {
   readonly FS: { readonly writeFile: (path: string, bytes: Uint8Array) => void }
   readonly TessBaseAPI: new () => {
@@ -33,7 +33,7 @@ const start = async (program: string, data: string): Promise<Engine> => {
   return made
 }
 
-/** Whether bytes are an image of a form that is read: PNG or JPEG. */
+/** True for an image of a form that is read: PNG or JPEG. */
 export const isImage = (bytes: Uint8Array): boolean =>
   /^(?:\u0089PNG\r\n|\u00ff\u00d8\u00ff)/.test(Buffer.from(bytes.subarray(0, 6)).toString("latin1"))
 

@@ -17,7 +17,7 @@ export class Unreadable extends Error {
   }
 }
 
-/** What readers of formats write to. */
+/** Takes what readers of formats write. */
 export class Writer {
   private items: Array<TextItem> = []
   private last: TextItem | null = null
