@@ -139,7 +139,7 @@ export const concatBytes = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => 
   return all
 }
 
-/** Whether two arrays hold the same bytes. Not constant in time: nothing secret is compared here. */
+/** True when two arrays hold the same bytes. Not constant in time: nothing secret is compared here. */
 export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false

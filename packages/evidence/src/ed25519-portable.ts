@@ -4,7 +4,7 @@ import { sha512 } from "@noble/hashes/sha2.js"
 import { equalBytes } from "./bytes.ts"
 
 /**
- * Whether a signature satisfies `S·B = R + k·A`, compared as encoded bytes.
+ * True when a signature satisfies `S·B = R + k·A`, compared as encoded bytes.
  *
  * noble's own `verify` multiplies by the cofactor, so it accepts signatures that OpenSSL refuses; format 1 is
  * cofactorless.

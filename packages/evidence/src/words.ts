@@ -3,7 +3,7 @@
 /** Plans of platform keys. Spec: document 2 section 8. */
 export const plans = ["free", "starter", "growth", "enterprise", "custom"] as const
 
-/** What a platform key may be used for. `*`: everything but `executions:approve`. Spec: document 2 section 5. */
+/** Uses of a platform key. `*`: everything but `executions:approve`. Spec: document 2 section 5. */
 export const platformScopes = [
   "*",
   "usage:read",
@@ -28,8 +28,8 @@ export const platformScopes = [
 export const outcomeSources = ["labels", "evaluation", "status"] as const
 
 /**
- * What counts show of a ratio of rates against a limit: its interval lies wholly below, wholly at or above, or contains
- * it. Spec: format 1 section 8, `fairness.screened`.
+ * Verdicts of counts on a ratio of rates against a limit: its interval lies wholly below, wholly at or above, or
+ * contains it. Spec: format 1 section 8, `fairness.screened`.
  */
 export const rateVerdicts = ["demonstrated", "not_demonstrated", "insufficient_evidence"] as const
 
@@ -50,7 +50,7 @@ export const undefinedMetrics = [
 /** Why an analysis failed. Spec: format 1 section 8, `analysis.failed`. */
 export const analysisFailures = ["no_metric", "interrupted"] as const
 
-/** What a monitor measures. Spec: api.md "Document 2". */
+/** Measures of a monitor. Spec: api.md "Document 2". */
 export const monitorMetrics = [
   "error_rate",
   "latency_p95",
@@ -68,7 +68,7 @@ export const monitorComparators = ["above", "below"] as const
 /** `threshold`: the value of the window. `anytime`: a wager against the threshold, with a bound on false alarms. */
 export const monitorModes = ["threshold", "anytime"] as const
 
-/** What a monitor does when nothing comes any more. */
+/** Acts of a monitor when nothing comes any more. */
 export const noDataActions = ["keep", "alert", "resolve"] as const
 
 /** Why an alert began. */
@@ -88,7 +88,7 @@ export const documentTypes = [
   "unknown"
 ] as const
 
-/** What somebody should know of a document before they trust it. */
+/** Warnings about a document before somebody trusts it. */
 export const documentWarnings = [
   "hidden_text",
   "script",

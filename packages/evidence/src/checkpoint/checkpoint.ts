@@ -54,7 +54,7 @@ export const parseGeneralCheckpoint = (text: string): CheckpointResult<GeneralCh
 }
 
 /**
- * Whether a text can be the origin of a chain: 1 to 255 printable ASCII characters, no space, no plus sign. Spec:
+ * True for a text that can be the origin of a chain: 1 to 255 printable ASCII characters, no space, no plus sign. Spec:
  * format 1 section 1.3.
  */
 export const isOrigin = (text: string): boolean => /^[\x21-\x2a\x2c-\x7e]{1,255}$/.test(text)

@@ -23,8 +23,8 @@ export const verifyEd25519 = (
   crypto.ed25519Verify(publicKey, message, signature)
 
 /**
- * Whether some bytes can be a public key: 32 bytes, canonical, not of small order. A point off the curve is left to the
- * library. Spec: format 1 section 4.
+ * True for bytes that can be a public key: 32 bytes, canonical, not of small order. A point off the curve is left to
+ * the library. Spec: format 1 section 4.
  */
 export const isStrictPublicKey = (publicKey: Uint8Array): boolean =>
   publicKey.length === POINT_BYTES && isStrictPoint(publicKey, 0)

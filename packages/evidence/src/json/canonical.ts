@@ -81,7 +81,7 @@ const put = (out: Out, piece: string): void => {
   if (out.left < 0) throw tooLong()
 }
 
-/** Whether the slice is over; another begins then. */
+/** True once the slice is over; another begins then. */
 const isSliceOver = (out: Out): boolean => {
   if (out.sliceLeft > 0 && out.placesLeft > 0) return false
   out.sliceLeft = SLICE_CHARACTERS

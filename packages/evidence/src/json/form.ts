@@ -195,7 +195,7 @@ export class FormScanner {
     return this.fail("syntax", at)
   }
 
-  /** Whether the name at [name, nameEnd) comes after the one at [before, beforeEnd). */
+  /** True when the name at [name, nameEnd) comes after the one at [before, beforeEnd). */
   ascends(before: number, beforeEnd: number, name: number, nameEnd: number): boolean {
     const bytes = this.bytes
     let i = before
@@ -226,7 +226,7 @@ export class FormScanner {
   }
 }
 
-/** Whether the common beginning of two names ends inside an escape: its letters then stand for another character. */
+/** True when the common beginning of two names ends inside an escape: its letters then stand for another character. */
 const escapedBefore = (bytes: Uint8Array, from: number, to: number): boolean => {
   for (let i = Math.max(from, to - 5); i < to; i++) if (bytes[i] === 0x5c) return true
   return false

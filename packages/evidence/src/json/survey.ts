@@ -87,7 +87,7 @@ const kindOf = /* @__PURE__ */ (() => {
 })()
 
 /**
- * Whether the digits at [start, end) surely make a finite number, and an integer within ±(2^53 - 1) if they are one.
+ * True when the digits at [start, end) surely make a finite number, and an integer within ±(2^53 - 1) if they are one.
  * May say no too often, never yes.
  */
 const isExact = (bytes: Uint8Array, start: number, end: number): boolean => {
@@ -125,8 +125,8 @@ const stringEnd = (bytes: Uint8Array, at: number): number => {
 }
 
 /**
- * Whether the two escapes at `at`, the first of them of a surrogate, are a high and a low one. JSON.parse checks their
- * other digits.
+ * True when the two escapes at `at`, the first of them of a surrogate, are a high and a low one. JSON.parse checks
+ * their other digits.
  */
 const isPair = (bytes: Uint8Array, at: number): boolean => {
   const high = bytes[at + 3]! | 0x20

@@ -1,4 +1,4 @@
-/** Whether a body is as the catalogue says. Each row is compiled once: a reader asks it of every record. */
+/** Checks bodies against the catalogue. Each row is compiled once: readers check every record. */
 import type { JsonValue } from "../json/value.ts"
 import { recordKinds } from "./catalogue.ts"
 import { isMember, type MemberType } from "./members.ts"

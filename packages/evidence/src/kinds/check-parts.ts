@@ -1,4 +1,4 @@
-/** Whether the parts of a record are those that the catalogue gives its kind. */
+/** Checks the parts of a record against those that the catalogue gives its kind. */
 import { recordKinds } from "./catalogue.ts"
 
 /** A part by its name; `bytes` is null where only its commitment is known. */
@@ -25,7 +25,7 @@ export const checkParts = (kind: string, parts: Iterable<NamedPart>): string | n
   return null
 }
 
-/** Whether parts of this name are never erased. Such names belong to one kind each. Spec: format 1 section 8. */
+/** True for a name whose parts are never erased. Such names belong to one kind each. Spec: format 1 section 8. */
 export const isKeptPart = (name: string): boolean => keptNames.has(name)
 
 const rows: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map(

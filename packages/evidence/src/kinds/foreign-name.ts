@@ -16,14 +16,14 @@ const unfit =
 const form = new RegExp(`^[^${unfit}]+(?: [^${unfit}]+)*$`, "u")
 
 /**
- * Whether a text is a name of 1 to `max` code points: visible characters of any script, with single blanks between
- * them. Names are in NFC where they enter, which is not part of this form.
+ * True for a name of 1 to `max` code points: visible characters of any script, with single blanks between them. Names
+ * are in NFC where they enter, which is not part of this form.
  */
 export const isForeignName = (text: string, max: number): boolean => {
   if (text.length > 2 * max || (text.length > max && [...text].length > max)) return false
   return form.test(text)
 }
 
-/** Whether a text is such a name, in the form NFC: what writers and envelopes take. */
+/** True for such a name in the form NFC, as writers and envelopes take it. */
 export const isNewForeignName = (text: string, max: number): boolean =>
   isForeignName(text, max) && text.normalize("NFC") === text

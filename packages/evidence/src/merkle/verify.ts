@@ -10,7 +10,7 @@ import { emptyRoot } from "./fold.ts"
 /** A size or a leaf number: an integer from 0 to 2^64 - 1. A `number` must be a safe integer. */
 export type Count = number | bigint
 
-/** Whether `leaf` is leaf `seq` of the tree with this size and root. Spec: RFC 9162 section 2.1.3.2. */
+/** True when `leaf` is leaf `seq` of the tree with this size and root. Spec: RFC 9162 section 2.1.3.2. */
 export const verifyInclusion = (
   crypto: Crypto,
   claim: {
@@ -44,7 +44,7 @@ export const verifyInclusion = (
 }
 
 /**
- * Whether the tree (`to`, `toRoot`) begins with the tree (`from`, `fromRoot`).
+ * True when the tree (`to`, `toRoot`) begins with the tree (`from`, `fromRoot`).
  *
  * Equal sizes need equal roots and no proof; those roots are compared only, whatever their length. The empty tree
  * begins every tree.
@@ -70,7 +70,7 @@ export const verifyConsistency = (
 }
 
 /**
- * Whether `leaf` is leaf `seq` of the tree's subtree over the leaves [start, end), whose root is `root`.
+ * True when `leaf` is leaf `seq` of the tree's subtree over the leaves [start, end), whose root is `root`.
  *
  * - Spec: draft-ietf-plants-merkle-tree-certs section 4.3.
  */
@@ -100,7 +100,7 @@ export const verifySubtreeInclusion = (
 }
 
 /**
- * Whether the subtree over the leaves [start, end) with `subtreeRoot` belongs to the tree (`size`, `root`).
+ * True when the subtree over the leaves [start, end) with `subtreeRoot` belongs to the tree (`size`, `root`).
  *
  * - Spec: draft-ietf-plants-merkle-tree-certs section 4.4.
  */
@@ -173,7 +173,7 @@ const up = (climb: Climb): void => {
   climb.treeLast >>= 1n
 }
 
-/** Whether [start, end) can be a subtree: it starts at a multiple of its width, rounded up to a power of two. */
+/** True when [start, end) can be a subtree: it starts at a multiple of its width, rounded up to a power of two. */
 const isSubtree = (start: bigint, end: bigint): boolean => {
   if (start > end) return false
   let width = 1n

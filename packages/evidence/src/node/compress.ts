@@ -24,10 +24,9 @@ async function* unchanged(content: AsyncIterable<Uint8Array> | Iterable<Uint8Arr
 }
 
 /**
- * Each chunk is written after the one before was taken in, and the end after the last. Node's zstd encoder closes its
- * frame twice when the
- * end meets a chunk that is still waiting; the second, empty frame would be bytes behind the stream, which a pack must
- * not have.
+ * Writes each chunk after the one before was taken in, and the end after the last. Node's zstd encoder closes its frame
+ * twice when the end meets a chunk that is still waiting; the second, empty frame would be bytes behind the stream,
+ * which a pack must not have.
  */
 async function* through(
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

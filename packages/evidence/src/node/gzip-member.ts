@@ -32,7 +32,7 @@ export class GzipContent {
     this.#length += chunk.length
   }
 
-  /** Whether this trailer belongs to the content. */
+  /** True when this trailer belongs to the content. */
   matches(trailer: Uint8Array): boolean {
     if (trailer.length !== GZIP_TRAILER_BYTES) return false
     const view = new DataView(trailer.buffer, trailer.byteOffset)

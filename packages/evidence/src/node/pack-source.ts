@@ -7,7 +7,10 @@ import { type ByteSource, CHUNK_BYTES, PackFileUnusable } from "../pack/byte-sou
 
 /** A file being verified. */
 export interface FileSource extends ByteSource, AsyncDisposable {
-  /** Whether the file is still the one that was opened: a verdict about bytes that moved meanwhile is worth nothing. */
+  /**
+   * Resolves to true while the file is the one that was opened: a verdict about bytes that moved meanwhile is worth
+   * nothing.
+   */
   readonly unchanged: () => Promise<boolean>
 }
 

@@ -69,17 +69,17 @@ export const checkVkey = (crypto: Crypto, vkey: Vkey): string | null => {
   return null
 }
 
-/** Whether the type of a key is one that this package verifies. */
+/** True for a key of a type that this package verifies. */
 export const isVerifiable = (vkey: Vkey): boolean =>
   vkey.type === signatureType.ed25519 || vkey.type === signatureType.cosignature
 
-/** Whether two keys have the same name and key id: a signature line cannot tell them apart. */
+/** True when two keys have the same name and key id: a signature line cannot tell them apart. */
 export const isSameKey = (
   a: { readonly name: string; readonly keyId: Uint8Array },
   b: { readonly name: string; readonly keyId: Uint8Array }
 ): boolean => a.name === b.name && equalBytes(a.keyId, b.keyId)
 
-/** Whether a text can name a key: not empty, no Unicode space, no plus sign. */
+/** True for a text that can name a key: not empty, no Unicode space, no plus sign. */
 export const isKeyName = (name: string): boolean => name !== "" && !SPACE_OR_PLUS.test(name)
 
 const KEY_ID_BYTES = 4

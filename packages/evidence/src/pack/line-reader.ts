@@ -82,7 +82,7 @@ export class LineReader {
     return true
   }
 
-  /** Whether bytes have come that no newline ended. */
+  /** True while no newline ended the last bytes. */
   get unfinished(): boolean {
     return this.#carried > 0
   }

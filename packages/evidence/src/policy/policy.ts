@@ -77,8 +77,8 @@ export const parsePolicy = (crypto: Crypto, file: Uint8Array): PolicyResult => {
 }
 
 /**
- * Whether these cosigners, by their names in the policy, make up the quorum. Each counts once. Spec: C2SP tlog-policy;
- * format 1 section 6.1, "Anchoring".
+ * True when these cosigners, by their names in the policy, make up the quorum. Each counts once. Spec: C2SP
+ * tlog-policy; format 1 section 6.1, "Anchoring".
  */
 export const quorumMet = (quorum: Quorum, cosigned: ReadonlySet<string>): boolean => {
   if (quorum.kind === "none") return true

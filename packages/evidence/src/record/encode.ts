@@ -30,7 +30,7 @@ export interface RecordTextFields extends Omit<RecordFields, "body"> {
   readonly bodyText: string
 }
 
-/** These fields make no record of format 1: a bug of the planner. Spec: format 1 section 1. */
+/** The fields make no record of format 1: a bug of the planner. Spec: format 1 section 1. */
 export class RecordUnwritable extends Error {
   override readonly name = "RecordUnwritable"
   readonly reason: string

@@ -43,8 +43,8 @@ export const kindForm = /^[a-z][a-z0-9_.]{2,63}$/
 /** Names of parts. */
 export const partNameForm = /^[a-z][a-z0-9_]{0,31}$/
 /**
- * Whether a text is a hash or a commitment: 64 lower-case hex digits. A loop, since it runs three or four times for
- * every record written.
+ * True for a hash or a commitment: 64 lower-case hex digits. A loop, since it runs three or four times for every record
+ * written.
  */
 export const isHashText = (text: string): boolean => {
   if (text.length !== 64) return false

@@ -48,12 +48,12 @@ export class Findings {
     return this.#codes.has(code)
   }
 
-  /** Whether some finding means this exit status. */
+  /** True when some finding means this exit status. */
   hasClass(status: 1 | 2 | 3): boolean {
     return [...this.#codes].some((code) => exitClass(code) === status)
   }
 
-  /** Whether the records or the tree are not what they claim: everything but signatures, and what is only missing. */
+  /** True when the records or the tree are not what they claim: everything but signatures, and what is only missing. */
   get breaksIntegrity(): boolean {
     return [...this.#codes].some((code) => exitClass(code) !== 2 && !SIGNATURES.has(code))
   }

@@ -41,9 +41,9 @@ export interface Finding {
   readonly found: string
 }
 
-/** Whether the records and the tree agree with each other. Spec: format 1 section 6. */
+/** The agreement of the records and the tree. Spec: format 1 section 6. */
 export type Integrity = "ok" | "broken" | "not_checked"
-/** Who signed the pack. `not_checked` only for a file that could not be read. Spec: format 1 section 6. */
+/** The signer of the pack. `not_checked` only for a file that could not be read. Spec: format 1 section 6. */
 export type Authenticity =
   | "signed_by_pinned_key"
   | "signed_by_unpinned_key"

@@ -5,7 +5,7 @@ import { verifyConsistency } from "../../merkle/verify.ts"
 import type { Findings } from "../findings.ts"
 import type { PackCheckpoint } from "./head.ts"
 
-/** Whether the tree of the older checkpoint is the beginning of the newer tree. `line`: the X line with the proof. */
+/** Checks that the newer tree begins with the tree of the older checkpoint. `line`: the X line with the proof. */
 export const checkOlderCheckpoint = (
   crypto: Crypto,
   findings: Findings,

@@ -1,4 +1,6 @@
-/** Each record: its form, and the chain rules against the record before it. Spec: format 1 sections 1 and 6. */
+/**
+ * Checks the form of each record, and the chain rules against the record before it. Spec: format 1 sections 1 and 6.
+ */
 import { toHex } from "../../bytes.ts"
 import type { Crypto } from "../../crypto.ts"
 import type { PackHeader } from "../../pack/format.ts"

@@ -1,4 +1,4 @@
-/** Who signed the checkpoint and the pack, judged by the keys that the user pinned. Spec: format 1 section 6. */
+/** Judges the signatures of the checkpoint and the pack by the keys that the user pinned. Spec: format 1 section 6. */
 import type { Crypto } from "../../crypto.ts"
 import type { Note } from "../../note/note.ts"
 import type { JudgedSignature } from "../../note/verify-note.ts"

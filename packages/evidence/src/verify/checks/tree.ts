@@ -20,7 +20,7 @@ export class TreeChecks {
   /** Sizes whose roots are requested, ascending. */
   readonly #rootsAt: ReadonlyArray<number>
   #nextRoot = 0
-  /** Whether from <= to < tree size. */
+  /** True when from <= to < tree size. */
   readonly #bounded: boolean
   #extra = 0
   #failed = 0
@@ -107,7 +107,7 @@ export class TreeChecks {
     this.#findings.add("E_ROOT", { line, expected: `root ${toBase64(this.#checkpoint.root)}`, found })
   }
 
-  /** Whether every record stands under the checkpoint's root. */
+  /** True when every record stands under the checkpoint's root. */
   get holds(): boolean {
     return this.#header.kind === "sparse" ? this.#failed === 0 : this.#rangeHolds
   }
