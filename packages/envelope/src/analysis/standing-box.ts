@@ -15,9 +15,9 @@ export type Admitted =
   | { readonly one_of: ReadonlyArray<Scalar> }
 
 /**
- * Whether a box of inputs stays within what one review covers. `wider`: `rule` asks for a review somewhere in the box,
- * as at `example`, and it did not ask about the action that was reviewed. `open`: that was not decided within the
- * budget, and nothing is claimed. `misfit`: an axis has no such value. Spec: decision 0050.
+ * The proof that a box of inputs stays within what one review covers. `wider`: `rule` asks for a review somewhere in
+ * the box, as at `example`, and it did not ask about the action that was reviewed. `open`: that was not decided within
+ * the budget, and nothing is claimed. `misfit`: an axis has no such value. Spec: decision 0050.
  */
 export type BoxProof =
   | { readonly kind: "proved" }

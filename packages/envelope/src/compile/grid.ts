@@ -145,7 +145,7 @@ const byName = <A>(
   return [...found.keys()].sort().map((name) => found.get(name)!)
 }
 
-/** Whether a layer refuses to continue without the signal. A latch is always there. */
+/** True when a layer refuses to continue without the signal. A latch is always there. */
 const isRequired = ({ onMissing, optional, source }: Signal): boolean =>
   source !== "latch" && !optional && onMissing === null
 

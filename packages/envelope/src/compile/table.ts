@@ -29,7 +29,7 @@ export interface Table {
   readonly otherwise: Int32Array
   /** The rule of each box. */
   readonly ruleOfBox: Int32Array
-  /** Whether every rule is one box: then nothing of a rule has to be put together again. */
+  /** True when every rule is one box: then no rule is put together again. */
   readonly isOneBoxEach: boolean
   readonly groups: ReadonlyArray<Group>
   /** Memory for the group at hand: of each box a byte, 0 or 1 + the axis it failed on. */

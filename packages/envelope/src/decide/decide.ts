@@ -50,7 +50,7 @@ export interface Situation {
   /** Latches that are set in this run. */
   readonly latches: ReadonlySet<string>
   readonly windows: ReadWindow
-  /** Whether a review of this very action was approved and is being consumed. */
+  /** True when an approved review of this very action is being consumed. */
   readonly approved: boolean
 }
 

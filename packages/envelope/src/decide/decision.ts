@@ -54,6 +54,6 @@ export interface Decision {
   /** Of `deny`: how long the same digest stays denied without another item. */
   readonly retryAfterMs: number | null
   readonly suggestion: string | null
-  /** Whether an approved review turned `require_review` into `allow`. */
+  /** True when an approved review turned `require_review` into `allow`. */
   readonly approved: boolean
 }

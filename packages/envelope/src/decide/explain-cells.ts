@@ -44,8 +44,8 @@ const boundsOf = (ranges: ReadonlyArray<Range>, axis: Axis): ReadonlyArray<numbe
 }
 
 /**
- * Whether all ranges admit a value as they admit `at`. Those that admit both have it in common, so each cell costs one
- * check for any number of ranges.
+ * Builds a test that is true for a value that all ranges admit as they admit `at`. Those that admit both have it in
+ * common, so each cell costs one check for any number of ranges.
  */
 const alikeIn = (ranges: ReadonlyArray<Range>, at: number, least: number): ((value: number) => boolean) => {
   let [from, to] = [-Infinity, Infinity]

@@ -77,7 +77,7 @@ export const localVerdict = (
     : { decision: null, refusal: "obliges" }
 }
 
-/** Whether the tool that the caller names is of class `read` in the layers together. An absent one is not. */
+/** True when the tool that the caller names is of class `read` in the layers together. An absent one is not. */
 const readsOnly = (layers: ReadonlyArray<Envelope>, signals: unknown): boolean => {
   const hasTool = layers.some((layer) => layer.signals.some(({ name }) => name === "tool"))
   if (!hasTool) return effectClassOf(layers, "*") === "read"

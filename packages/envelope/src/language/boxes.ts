@@ -136,7 +136,7 @@ const othersOf = (range: Range, axis: Axis): Boxes => {
   return pointSet(range.axis, axis, (point) => !hasBit(range.bits, point - least))
 }
 
-/** Whether a bit is set. */
+/** True for a bit that is set. */
 export const hasBit = (bits: Uint32Array, bit: number): boolean => ((bits[bit >>> 5]! >>> (bit & 31)) & 1) === 1
 
 const meet = (a: Box, b: Box): Box | null => {

@@ -104,7 +104,7 @@ type OneOf<T> = {
   [K in keyof T]: { readonly [P in K]: T[P] } & { readonly [P in Exclude<keyof T, K>]?: never }
 }[keyof T]
 
-/** What comes with an outcome. Spec: `envelope/1` section 7. */
+/** An obligation that comes with an outcome. Spec: `envelope/1` section 7. */
 export type ObligationSource =
   | { readonly type: "notify"; readonly to: ReadonlyArray<string> }
   | { readonly type: "redact_fields"; readonly fields: ReadonlyArray<string> }

@@ -65,13 +65,13 @@ export interface Signal {
   readonly source: SignalSource
   /** Members of an enum; null otherwise. */
   readonly values: ReadonlyArray<string> | null
-  /** Whether the members of an enum are declared from low to high. */
+  /** True when the members of an enum are declared from low to high. */
   readonly ordered: boolean
   /** Least and greatest value; of an enum and a bool, of its indices. Of a text 0: its cells hang on the rules. */
   readonly min: number
   readonly max: number
   readonly unit: string | null
-  /** Whether it may be absent. */
+  /** True when it may be absent. */
   readonly optional: boolean
   /** The value that an absent one counts as; null: none. Never together with `optional`. */
   readonly onMissing: Scalar | null

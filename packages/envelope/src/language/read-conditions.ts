@@ -235,7 +235,7 @@ const readIn = (
   return constant === null ? null : inDomain(reading, subject, constant, path)
 }
 
-/** Whether an operator asks something of this type. */
+/** True for an operator that applies to this type. */
 const fits = (op: Operator, { form, ordered, type }: Subject): boolean => {
   switch (op) {
     case "is":

@@ -179,7 +179,7 @@ const readNames = (reading: Reading, members: Members, path: string): Pick<Signa
   return values === null || reading.findings.length > before ? null : { values, min: 0, max: values.length - 1 }
 }
 
-/** Whether a signal has a value for each element of a list. */
+/** True for a signal with a value for each element of a list. */
 export const isListed = ({ from }: Pick<Signal, "from">): boolean => from !== null && listOf(stepsOf(from)!) !== null
 
 /** The pointer to the list over which a pointer goes. */
@@ -247,7 +247,7 @@ const checkLatch = (reading: Reading, latch: Signal, signals: ReadonlyArray<Sign
     )
 }
 
-/** Whether a value of JSON is one that a signal can have; of a text with a form, one that it reads. */
+/** True for a value of JSON that a signal can have; of a text with a form, one that it reads. */
 export const isValueOf = (
   signal: Pick<Signal, "type" | "values" | "min" | "max" | "form" | "base">,
   value: unknown

@@ -146,7 +146,7 @@ export class Reading {
   }
 }
 
-/** Whether no reading of a list failed. */
+/** True when no reading of a list failed. */
 export const allThere = <A>(list: ReadonlyArray<A | null>): list is ReadonlyArray<A> => !list.includes(null)
 
 /** A name as a step of a JSON pointer, shortened where it is absurd. Spec: RFC 6901 section 3. */

@@ -16,7 +16,7 @@ export interface TextReading {
   readonly base: string | null
 }
 
-/** What rules name of a text, as keys of its form. Unit of lengths: code points. */
+/** The constants of a text that rules name, as keys of its form. Unit of lengths: code points. */
 export interface TextConstants extends TextReading {
   readonly prefixes: ReadonlyArray<string>
   readonly suffixes: ReadonlyArray<string>
@@ -58,7 +58,7 @@ export const constantsOf = ({ base, form }: TextReading, tests: Iterable<Test>):
 
 const asIs = (text: string): string => text
 
-/** Whether a test holds for a text that its form reads; of a test that absence does not pass. */
+/** True when a test holds for a text that its form reads; of a test that absence does not pass. */
 export const holdsFor = (test: Test, { form }: TextReading, normal: string): boolean => {
   const { end = "", keyOf = asIs, under = null } = form === null ? {} : forms[form]
   switch (test.op) {
@@ -91,7 +91,7 @@ export const holdsFor = (test: Test, { form }: TextReading, normal: string): boo
 export const normalOf = ({ base, form }: TextReading, text: string): string | null =>
   form === null ? text : forms[form].read(text, base)
 
-/** Whether a value is one of the signal. A form makes a point of every text, that of the unreadable ones too. */
+/** True for a value that the signal can have. A form makes a point of every text, that of the unreadable ones too. */
 export const isText = ({ form }: TextReading, value: unknown): value is string =>
   typeof value === "string" &&
   (form !== null ||
@@ -227,14 +227,14 @@ export const cellWords = (cells: TextCells, point: number): string => {
   return words.length === 0 ? `were another ${noun}` : words.join(" and ")
 }
 
-/** Whether a form can read a text so. */
+/** True when a form can read a text so. */
 const isKey = (form: FormName | null, key: string): boolean => {
   if (form === null) return true
   const normal = forms[form].read(forms[form].textOf(key), null)
   return normal !== null && forms[form].keyOf(normal) === key
 }
 
-/** What a longer constant has behind a prefix, or in front of a suffix; nothing where it does not continue that one. */
+/** The rest of a longer constant behind a prefix, or before a suffix; empty where it does not continue that one. */
 const restAfter = (longer: string, prefix: string): ReadonlyArray<string> =>
   longer !== prefix && longer.startsWith(prefix) ? [longer.slice(prefix.length)] : []
 const restBefore = (longer: string, suffix: string): ReadonlyArray<string> =>

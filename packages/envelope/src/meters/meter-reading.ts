@@ -12,11 +12,11 @@ export interface MeterReading {
   readonly value: number
   /** Contribution of this action; 0 where the meter does not count it. */
   readonly amount: number
-  /** Whether this action contributes, if it is let through. */
+  /** True when this action contributes, if it is let through. */
   readonly contributes: boolean
   /** `value` and `amount`, at most 2^53 - 1: what rules test. */
   readonly after: number
-  /** Whether this contribution would leave the meter's bounds. */
+  /** True when this contribution would leave the meter's bounds. */
   readonly over: boolean
 }
 
@@ -117,7 +117,7 @@ export const readMeter = (
   return { id: meter.id, key, value, amount, contributes, after, over }
 }
 
-/** Whether each filter of the meter admits the point. */
+/** True when each filter of the meter admits the point. */
 const isConcerned = ({ where }: MeterStep, point: Float64Array): boolean => {
   for (let i = 0; i < where.length; i++) {
     const { admitted, axis, least } = where[i]!

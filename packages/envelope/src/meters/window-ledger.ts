@@ -39,7 +39,7 @@ export class WindowLedger {
     return this.#ring.first === this.#ring.end
   }
 
-  /** Whether it still holds the contribution of an evaluation, removed or not. */
+  /** True when it still holds the contribution of an evaluation, removed or not. */
   holds(seq: number): boolean {
     return this.#ring.placeOf(seq) >= 0
   }

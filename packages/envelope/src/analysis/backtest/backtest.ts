@@ -18,7 +18,7 @@ export interface BacktestOptions {
   /** `recorded`: meters as the records have them. `counterfactual`: recomputed from what the draft lets through. */
   readonly meters: "recorded" | "counterfactual"
   /**
-   * Whether the events begin with the first of the chain. If not, counterfactual windows fill first, and what falls
+   * True when the events begin with the first of the chain. If not, counterfactual windows fill first, and what falls
    * into that time is not replayable.
    */
   readonly fromGenesis: boolean

@@ -32,7 +32,7 @@ export interface RecordedEvaluation {
    * `@not_active`. Null for all others.
    */
   readonly stoppedBy: string | null
-  /** Whether an approved review was consumed. */
+  /** True when an approved review was consumed. */
   readonly approved: boolean
   readonly meters: ReadonlyArray<RecordedReading>
   /** Declarations of the envelope in force: names of its signals, and its meters. Null where none was in force. */

@@ -41,7 +41,7 @@ const countsOf = (
   most: count === "below" ? maxCount - 1 : Number.POSITIVE_INFINITY
 })
 
-/** Whether one window says the same of both. Their bounds may differ: a sum is the same sum under another cap. */
+/** True when one window serves both meters. Their bounds may differ: a sum is the same sum under another cap. */
 const isSameSum = (one: Meter, other: Meter): boolean =>
   one.id === other.id &&
   one.op === other.op &&

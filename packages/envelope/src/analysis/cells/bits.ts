@@ -25,16 +25,16 @@ export const addAll = (bits: Bits, more: Bits): void => {
   for (let word = 0; word < bits.length; word++) bits[word] = bits[word]! | more[word]!
 }
 
-/** Whether the number is in the set. */
+/** True when the number is in the set. */
 export const hasBit = (bits: Bits, member: number): boolean => ((bits[member >>> 5]! >>> (member & 31)) & 1) === 1
 
-/** Whether the two sets share a number. */
+/** True when the two sets share a number. */
 export const meets = (left: Bits, right: Bits): boolean => {
   for (let word = 0; word < left.length; word++) if ((left[word]! & right[word]!) !== 0) return true
   return false
 }
 
-/** Whether nothing is in the set. */
+/** True for a set without members. */
 export const isEmpty = (bits: Bits): boolean => {
   for (let word = 0; word < bits.length; word++) if (bits[word] !== 0) return false
   return true

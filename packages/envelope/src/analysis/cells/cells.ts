@@ -23,7 +23,7 @@ export interface Cell {
 /** How many points an axis has. */
 export const axisWidth = (axis: Axis): bigint => BigInt(axis.max) - BigInt(leastPoint(axis)) + 1n
 
-/** Whether a range admits a point of its axis. */
+/** True when a range admits a point of its axis. */
 export const admits = (range: Range, axis: Axis, point: number): boolean => {
   if (range.kind === "interval") return range.from <= point && point <= range.to
   const bit = point - leastPoint(axis)

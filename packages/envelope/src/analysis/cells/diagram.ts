@@ -117,7 +117,7 @@ export const countRegions = (grid: CellGrid, sides: ReadonlyArray<Side>, budget:
   return { complete: true, nodes, regions: [...regions.values()] }
 }
 
-/** Whether two cells leave the same boxes of `live`. */
+/** True when two cells leave the same boxes of `live`. */
 const sameWithin = (live: Bits, left: Bits, right: Bits): boolean => {
   for (let word = 0; word < live.length; word++) if ((live[word]! & (left[word]! ^ right[word]!)) !== 0) return false
   return true

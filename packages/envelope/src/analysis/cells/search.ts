@@ -127,7 +127,7 @@ const admitsAll = (cell: Cell, within: Bits): boolean => {
   return true
 }
 
-/** Whether a box that is alive, admits the cell and ends here is one of the requested ones. */
+/** True when one of the requested boxes is alive, admits the cell and ends here. */
 const hits = (live: Bits, boxes: Bits, ends: Bits, requested: Bits): boolean => {
   for (let word = 0; word < live.length; word++)
     if ((live[word]! & boxes[word]! & ends[word]! & requested[word]!) !== 0) return true

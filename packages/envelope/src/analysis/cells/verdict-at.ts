@@ -5,7 +5,7 @@ import { type Decider, severityOf } from "./ranking.ts"
 /** One value for each axis, in the order of the axes. */
 export type Point = ReadonlyArray<number>
 
-/** Whether a box holds a point. */
+/** True when a box holds a point. */
 export const holds = (compiled: Compiled, box: Box, point: Point): boolean =>
   box.every((range) => admits(range, compiled.axes[range.axis]!, point[range.axis]!))
 

@@ -27,7 +27,7 @@ export interface DiffReport {
   readonly change: "equal" | "tightening_only" | "loosens" | "unknown"
   /** All of them, loosenings first, then by outcomes. Where `complete` is false some may be missing. */
   readonly transitions: ReadonlyArray<Transition>
-  /** Whether every transition is listed and counted. `change` may be proved all the same. */
+  /** True when every transition is listed and counted. `change` may be proved all the same. */
   readonly complete: boolean
   /** Points of the common domain, in decimal digits; null where there were too many boxes. */
   readonly domain: string | null

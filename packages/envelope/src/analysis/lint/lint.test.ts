@@ -29,14 +29,14 @@ const report = (
   }
   return made
 }
-/** Who decides a finding's example. */
+/** Names the rule that decides a finding's example. */
 const decidedBy = (envelope: Envelope, { example }: LintFinding, ...outer: ReadonlyArray<Envelope>): string => {
   const all = compiled(...outer, envelope).compiled
   const read = pointOf(all.axes, example!)
   const decider = "point" in read ? verdictAt(all, read.point) : assert.fail(JSON.stringify(read))
   return decider.kind === "rule" ? all.rules[decider.rule]!.id : "@default"
 }
-/** Whether a rule holds at a finding's example. */
+/** True when a rule holds at a finding's example. */
 const holdsAt = (envelope: Envelope, { example }: LintFinding, id: string): boolean => {
   const { compiled: all } = compiled(envelope)
   const read = pointOf(all.axes, example!)

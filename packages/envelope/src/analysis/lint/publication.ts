@@ -4,9 +4,9 @@ import type { LintFinding } from "./lint-report.ts"
 
 /** Inputs of a publication check. */
 export interface PublicationFacts {
-  /** Whether somebody other than the author approves. */
+  /** True when somebody other than the author approves. */
   readonly secondApprover: boolean
-  /** Whether a backtest was run and stored; one over an empty history counts. */
+  /** True when a backtest was run and stored; one over an empty history counts. */
   readonly backtest: boolean
 }
 

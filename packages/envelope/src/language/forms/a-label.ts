@@ -6,7 +6,7 @@ const FIRST = 128
 const MAX_UNIT = 0xffff
 
 /**
- * Whether a label that begins with `xn--` is the one spelling of small letters that forms read. Parsers differ on all
+ * True when a label that begins with `xn--` is the one spelling of small letters that forms read. Parsers differ on all
  * others. A label has at most 63 characters.
  */
 export const isALabel = (label: string): boolean => {

@@ -23,7 +23,7 @@ export const readDomain = (text: string): string | null => {
   return host === null || isAddress(host) ? null : host
 }
 
-/** Whether a host is an IPv4 address: it is under nothing. */
+/** True for a host that is an IPv4 address: it is under nothing. */
 export const isAddress = (host: string): boolean => ADDRESS.test(host)
 
 const hostOfUrl = (text: string): string | null => {

@@ -24,10 +24,10 @@ export interface Form {
   /** The key of a normal form, and a text that reads so. */
   readonly keyOf: (normal: string) => string
   readonly textOf: (key: string) => string
-  /** What every key begins and ends with. */
+  /** The beginning and the end of every key. */
   readonly start: string
   readonly end: string
-  /** Whether a fresh text is made of a label that no constant takes, and not of a letter that no constant has. */
+  /** True when a fresh text is made of a label that no constant takes, and not of a letter that no constant has. */
   readonly isOfLabels: boolean
   /** An unreadable text, for examples. */
   readonly unreadable: string

@@ -15,14 +15,14 @@ for (const range of RANGES.split(" ")) {
   letters.fill(1, first, last! + 1)
 }
 
-/** Whether a code unit is a letter beyond ASCII that forms read. All of them are in the basic plane. */
+/** True for a code unit of a letter beyond ASCII that forms read. All of them are in the basic plane. */
 export const isLetter = (unit: number): boolean => letters[unit] === 1
 
 /** The signs of ASCII that a form reads: of each code, whether it is one. */
 export const signsOf = (ascii: string): Uint8Array =>
   Uint8Array.from({ length: 128 }, (_, code) => Number(ascii.includes(String.fromCharCode(code))))
 
-/** Whether a text has only these signs of ASCII and letters. Then it has no surrogate, and is in the form NFC. */
+/** True when a text has only these signs of ASCII and letters. Then it has no surrogate, and is in the form NFC. */
 export const hasOnly = (text: string, ascii: Uint8Array): boolean => {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)

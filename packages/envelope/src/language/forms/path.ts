@@ -14,7 +14,7 @@ const UNSURE = /(?:^|\/)[ ~]|~[0-9]|[ ,](?:\/|$)|[^/.]\.+(?:\/|$)|(?:^|\/)\.{3,}
  * patterns of `@(…)`, `+(…)` and `!(…)`.
  */
 const DISGUISED = /(?:^|\/)(?=[^/]*['^])['^]*\.['^]*(?:\.['^]*)?(?:\/|$)|[@+!]\(/
-/** What a relative text may not begin with: programs read an option, a file of options, or a quote. */
+/** Signs that may not begin a relative text: programs read an option, a file of options, or a quote. */
 const SWITCH = /^[@+='-]/
 /** A name that is empty, `.` or `..`. */
 const RESOLVED = /\/\.{0,2}(?:\/|$)/

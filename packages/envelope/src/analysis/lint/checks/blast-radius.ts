@@ -57,7 +57,7 @@ export const checkBlastRadius = (inspection: Inspection): void => {
   }
 }
 
-/** Whether a point is one value and not the example of a cell that has more. */
+/** True for a point that is one value, and not the example of a cell that has more. */
 const isOneValue = ({ text }: Axis, point: number): boolean =>
   text === undefined || [...text.placeOfEqual.values()].includes(point)
 

@@ -6,7 +6,7 @@ import { boxesOf, laxerThan } from "../../cells/model.ts"
 import { severityOf } from "../../cells/ranking.ts"
 
 /**
- * Whether some outcome would change without a rule of the innermost layer. False too where that stays open, which the
+ * True when some outcome would change without a rule of the innermost layer. False too where that stays open, which the
  * inspection then notes under `code`.
  *
  * An input may come out laxer without it; or stricter, where it was the only one of its layer to speak, and the layer's
@@ -37,8 +37,8 @@ export const changesWithout = ({ find, model, own }: Inspection, rule: number, c
 }
 
 /**
- * Whether a rule of the innermost layer alone obliges to something, where an action may still run or by a denial of its
- * own. False too where that stays open, or where the obligations were not given.
+ * True when a rule of the innermost layer alone obliges to something, where an action may still run or by a denial of
+ * its own. False too where that stays open, or where the obligations were not given.
  */
 export const obligesAlone = ({ facts, find, model, own }: Inspection, rule: number, code: LintCode): boolean => {
   const { compiled, grid, numbers } = model

@@ -158,7 +158,7 @@ const eachBorder = (
   }
 }
 
-/** Whether every point of a box is one of the other. */
+/** True when every point of a box is one of the other. */
 const liesIn = (box: Box, other: Box): boolean =>
   other.every((wide) => {
     const narrow = box.find(({ axis }) => axis === wide.axis)

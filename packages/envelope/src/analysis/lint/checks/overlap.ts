@@ -40,7 +40,7 @@ const firstPair = (
   return undefined
 }
 
-/** Whether two boxes share a point. Ranges of a box go by axis, ascending. */
+/** True when two boxes share a point. Ranges of a box go by axis, ascending. */
 export const boxesMeet = (one: Box, other: Box): boolean => {
   for (let left = 0, right = 0; left < one.length && right < other.length;) {
     const order = one[left]!.axis - other[right]!.axis

@@ -61,7 +61,7 @@ export const checkReach = (inspection: Inspection): void => {
   }
 }
 
-/** Whether every input of the rule is decided by something of a better rank. False too where that stays open. */
+/** True when something of a better rank decides every input of the rule. False too where that stays open. */
 const isDead = (inspection: Inspection, rule: number): boolean => {
   const { model } = inspection
   const rank = model.ranking.ofRule[rule]!
@@ -69,7 +69,7 @@ const isDead = (inspection: Inspection, rule: number): boolean => {
   return isCovered(inspection, rule, (other) => model.ranking.ofRule[other]! < rank, layers)
 }
 
-/** Whether wherever the rule holds one of some other rules does, or one of some layers is silent. */
+/** True when, wherever the rule holds, one of some other rules does or one of some layers is silent. */
 const isCovered = (
   { find, model, open }: Inspection,
   rule: number,

@@ -24,7 +24,7 @@ export const checkTexts = (inspection: Inspection): void => {
   }
 }
 
-/** Whether a box admits a point of one axis. */
+/** True when a box admits a point of one axis. */
 const isIn = (box: Box, index: number, axis: Axis, point: number): boolean =>
   box.every((range) => range.axis !== index || admits(range, axis, point))
 
