@@ -13,11 +13,11 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { AGENTS, storedAgent, type StoredAgent } from "../../packages/core/src/registry/agents/document.ts"
 import { makeRequestedEvaluation } from "../../packages/core/src/verdicts/evaluations/asking.ts"
-import { planEvaluation, type Windows } from "../../packages/core/src/verdicts/evaluations/plan-evaluation.ts"
+import { planEvaluate, type Windows } from "../../packages/core/src/verdicts/evaluations/plan-evaluate.ts"
 import { foldMeters } from "../../packages/rules/src/evaluations/fold-meters.ts"
 import { bind, type Layer as EnvelopeLayer } from "../../packages/rules/src/evaluations/layers.ts"
 import { WindowBook } from "../../packages/envelope/src/meters/window-book.ts"
-import { planOpen } from "../../packages/core/src/verdicts/reviews/plan-review.ts"
+import { planOpen } from "../../packages/core/src/verdicts/reviews/plan-open.ts"
 import { readEnvelope } from "../../packages/envelope/src/language/read-envelope.ts"
 import { envelopeJson, inputsFrom } from "../envelopes-set.ts"
 
@@ -194,7 +194,7 @@ export function* evaluationsAfter(
     }
     const requested = makeRequestedEvaluation(nodeCrypto, originTag, input, host)
     if (requested._tag === "Failure") throw requested.failure
-    const plan = planEvaluation(
+    const plan = planEvaluate(
       requested.success,
       {
         agent,

@@ -10,7 +10,7 @@ import {
 } from "@flyball/core/storage"
 import { BREAKERS, KILL_ACTIVATIONS, KILL_EPOCH, MCP_SERVERS, runKinds } from "../../../packages/rules/src/index.ts"
 import { DRIFT_EPOCHS } from "../../../packages/core/src/screens/drift/plan-alarm.ts"
-import { planRelease } from "../../../packages/core/src/verdicts/breakers/plan-breaker.ts"
+import { planRelease } from "../../../packages/core/src/verdicts/breakers/plan-release.ts"
 import { storedBreaker } from "../../../packages/core/src/verdicts/breakers/stored-breaker.ts"
 import { Effect, Result } from "effect"
 import { brokenFleet } from "./broken-fleet.ts"

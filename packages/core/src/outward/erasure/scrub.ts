@@ -38,7 +38,7 @@ import {
 } from "@flyball/rules"
 import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
 import { agentOrphaned } from "../../registry/agents/plan-ownership.ts"
-import { withoutReason } from "../../verdicts/envelopes/plan-life.ts"
+import { withoutReason } from "../../verdicts/envelopes/plan-withdraw.ts"
 import { putEnvelope, storedEnvelope } from "../../verdicts/envelopes/stored-envelope.ts"
 import { putReview, storedReview } from "../../verdicts/reviews/stored-review.ts"
 import { putDrill, storedDrill } from "../../verdicts/drills/document.ts"

@@ -3,7 +3,7 @@ import { type Crypto, decisionId, fromUtf8, readJson, type RecordView, utf8 } fr
 import { contentDigest } from "../../verdicts/content/content-digest.ts"
 import { SETTLE_SCOPE } from "../../verdicts/capture/plan-settle.ts"
 import { ROTATION_SCOPE } from "../../chain/plan-rotation.ts"
-import { requestDigest, voidDigest } from "../../verdicts/evaluations/plan-evaluation.ts"
+import { requestDigest, voidDigest } from "../../verdicts/evaluations/plan-evaluate.ts"
 import { presentedKey } from "../../verdicts/reviews/presentation.ts"
 import { epochKey, expectedKey } from "../../verdicts/kill/epoch-key.ts"
 import { evalKey } from "../../screens/evals/plan-record-eval.ts"

@@ -7,7 +7,7 @@ import { killReader } from "../kill/kill-reader.ts"
 import { planActivation } from "../kill/plan-activate.ts"
 import { reachedBy } from "../kill/reached-agents.ts"
 import { policyToActBy } from "../response-policy/service.ts"
-import { writerOfBreaker } from "./plan-breaker.ts"
+import { writerOfBreaker } from "./plan-trip.ts"
 import type { PlanActivated } from "./trip.ts"
 
 /**

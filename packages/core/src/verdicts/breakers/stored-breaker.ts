@@ -4,7 +4,7 @@ import { BREAKERS, type BreakerDocument, breakerKeys, breakerUnique } from "@fly
 import { Effect } from "effect"
 import type { Scope } from "../../foundation/scope.ts"
 import { readAgent } from "../../registry/agents/read-agent.ts"
-import type { Document, DocumentPut, JsonObject, ReadFault, StorageApi } from "../../storage/port.ts"
+import type { Document, DocumentPut, JsonObject, ReadFault, StorageApi, ChangeSet } from "../../storage/port.ts"
 
 /**
  * The document that arming, changing and releasing a breaker puts. Working state: a process that keeps which agents
@@ -60,3 +60,9 @@ export const readBreaker = Effect.fnUntraced(function* (storage: StorageApi, id:
   )
   return stored
 })
+
+/** An act that was decided: the breaker after it, and the change. */
+export interface BreakerPlan {
+  readonly breaker: BreakerDocument
+  readonly change: ChangeSet
+}

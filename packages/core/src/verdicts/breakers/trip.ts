@@ -12,7 +12,7 @@ import { MAX_ATTEMPTS } from "../../storage/commit-with-retry.ts"
 import { StorageUnavailable } from "../../storage/faults.ts"
 import type { AsOf, ReadFault, StorageApi } from "../../storage/port.ts"
 import type { BreakerKeeper } from "./keeper.ts"
-import { type Activated, planTrip } from "./plan-breaker.ts"
+import { type Activated, planTrip } from "./plan-trip.ts"
 import { storedBreaker } from "./stored-breaker.ts"
 
 const trips = counterBy("flyball_breaker_trips_total", "Breakers that tripped, by mode.", "mode", breakerModes)

@@ -2,7 +2,7 @@ import { type SettleIn, PART_LIMIT_BYTES } from "@flyball/contract"
 import { fromUtf8, inOneGo, portableCrypto } from "@flyball/evidence"
 import { Result } from "effect"
 import { assert, describe, it } from "vitest"
-import { planGap } from "./plan-gap.ts"
+import { planNoteGap } from "./plan-note-gap.ts"
 import { planSettle } from "./plan-settle.ts"
 
 const plan = (settle: SettleIn, writer = "key_1") =>
@@ -61,7 +61,7 @@ describe("noting a capture gap", () => {
   const to = "2026-11-21T00:00:01.000Z"
 
   it("records when, how many and why", () => {
-    const made = Result.getOrThrow(planGap("agt_1", { from, to, count: 3, reason: "crash" }, { id: "key_1" }))
+    const made = Result.getOrThrow(planNoteGap("agt_1", { from, to, count: 3, reason: "crash" }, { id: "key_1" }))
       .records![0]!
     assert.deepStrictEqual(made.body, { agent_id: "agt_1", count: 3, from, reason: "crash", to, writer: "key_1" })
     assert.strictEqual(made.agentId, "agt_1")
@@ -69,9 +69,11 @@ describe("noting a capture gap", () => {
   })
 
   it("takes a gap of no length, and refuses one that ends before it begins", () => {
-    assert.isTrue(Result.isSuccess(planGap("agt_1", { from, to: from, count: 0, reason: "clock" }, { id: "key_1" })))
+    assert.isTrue(
+      Result.isSuccess(planNoteGap("agt_1", { from, to: from, count: 0, reason: "clock" }, { id: "key_1" }))
+    )
     const refused = Result.getOrThrow(
-      Result.flip(planGap("agt_1", { from: to, to: from, count: 1, reason: "clock" }, { id: "key_1" }))
+      Result.flip(planNoteGap("agt_1", { from: to, to: from, count: 1, reason: "clock" }, { id: "key_1" }))
     )
     assert.deepStrictEqual(refused.detail[0]?.loc, ["body", "to"])
   })

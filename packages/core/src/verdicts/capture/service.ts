@@ -2,24 +2,22 @@
  * Capture: witness, settle, note gaps, list. Spec: document 1 section 4; design section 3 (capture is one ChangeSet,
  * all or nothing).
  */
-import type {
-  CaptureGapIn,
-  CaptureGapOut,
-  DecisionDetail,
-  DecisionIn,
-  DecisionListQuery,
-  DecisionOut,
-  DecisionTooLarge,
-  EvaluationEnded,
-  InstanceEndIn,
-  InstanceEndOut,
-  InvalidInput,
-  ReceiptsOut,
-  SettleBelowReserved,
-  SettleIn,
-  SettleOut
-} from "@flyball/contract"
 import {
+  type CaptureGapIn,
+  type CaptureGapOut,
+  type DecisionDetail,
+  type DecisionIn,
+  type DecisionListQuery,
+  type DecisionOut,
+  type DecisionTooLarge,
+  type EvaluationEnded,
+  type InstanceEndIn,
+  type InstanceEndOut,
+  type InvalidInput,
+  type ReceiptsOut,
+  type SettleBelowReserved,
+  type SettleIn,
+  type SettleOut,
   AgentNotFound,
   CaptureNotMediated,
   ClientRefReused,
@@ -44,7 +42,7 @@ import { type ChangeSet, type CommitReceipt, type ReadFault, Storage } from "../
 import { isIngestKey, type Writer } from "../../foundation/writer.ts"
 import { decisionFinder } from "./find-decision.ts"
 import { decisionReads } from "./list-decisions.ts"
-import { planGap } from "./plan-gap.ts"
+import { planNoteGap } from "./plan-note-gap.ts"
 import { planSettle } from "./plan-settle.ts"
 import { planWitness } from "./plan-witness.ts"
 import { type PartReaders, partsShown } from "./parts-shown.ts"
@@ -285,7 +283,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
           storage,
           Effect.gen(function* () {
             yield* agentInScope(agentId, scope)
-            const receipt = yield* storage.commit(yield* Effect.fromResult(planGap(agentId, gap, writer)))
+            const receipt = yield* storage.commit(yield* Effect.fromResult(planNoteGap(agentId, gap, writer)))
             yield* gaps.one
             const [record] = receipt.records
             return { agent_id: agentId, seq: record!.seq, record_hash: recordHash(record!.hash) }

@@ -1,8 +1,17 @@
 /** Reads a drill out of its document, and writes it for the wire. */
 import type { DrillOut } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
-import { type DrillDocument, drillKeys, DRILLS, drillStatus } from "@flyball/rules"
-import type { Document, DocumentPut, JsonObject } from "../../storage/port.ts"
+import {
+  type DrillDocument,
+  drillKeys,
+  DRILLS,
+  drillStatus,
+  type AgentDocument,
+  agentKeys,
+  agentUnique
+} from "@flyball/rules"
+import type { Document, DocumentPut, JsonObject, ChangeSet } from "../../storage/port.ts"
+import { AGENTS, type StoredAgent } from "../../registry/agents/document.ts"
 
 /** A drill as it was read. */
 export interface StoredDrill {
@@ -63,3 +72,34 @@ export const drillOut = (id: string, drill: DrillDocument): DrillOut => ({
 })
 
 const instantOf = (atMs: number | null): string | null => (atMs === null ? null : formatInstant(atMs))
+
+/** The drill after an act, and the change that makes it. */
+export interface DrillPlan {
+  readonly drill: DrillDocument
+  readonly change: ChangeSet
+}
+
+/** The agent that a drill is aimed at; null where it is aimed at something else. */
+export const agentOf = ({ targetId, targetType }: DrillDocument): string | null =>
+  targetType === "agent" ? targetId : null
+
+/** Puts the agent that a drill is aimed at. */
+export const putAgent = ({ id, version }: StoredAgent, body: AgentDocument): DocumentPut => ({
+  collection: AGENTS,
+  id,
+  expectedVersion: version,
+  body,
+  unique: agentUnique(body),
+  keys: agentKeys(body)
+})
+
+/** The change of an activation or a release, which a drill's own change goes with. */
+export type KillChange = Pick<ChangeSet, "events" | "expects" | "puts" | "records">
+
+/** Two changes as one: the records and events of the first come first. */
+export const together = (first: KillChange, second: KillChange): ChangeSet => ({
+  expects: [...(first.expects ?? []), ...(second.expects ?? [])],
+  puts: [...(first.puts ?? []), ...(second.puts ?? [])],
+  records: [...(first.records ?? []), ...(second.records ?? [])],
+  events: [...(first.events ?? []), ...(second.events ?? [])]
+})

@@ -30,9 +30,11 @@ import { planRelease } from "../kill/plan-release.ts"
 import { expectedOf } from "../kill/expected.ts"
 import { reachedBy } from "../kill/reached-agents.ts"
 import { resolveTarget } from "../kill/resolve-target.ts"
-import { drillOut, storedDrill, type StoredDrill } from "./document.ts"
+import { drillOut, storedDrill, type StoredDrill, agentOf } from "./document.ts"
 import { acknowledgementsUpTo } from "./acknowledgements.ts"
-import { agentOf, planAttest, planComplete, planStart } from "./plan-drill.ts"
+import { planAttest } from "./plan-attest.ts"
+import { planComplete } from "./plan-complete.ts"
+import { planStart } from "./plan-start.ts"
 
 /**
  * Operations on drills. Objects outside `scope` are answered as not found; a model is used in every org unit. Spec:

@@ -43,13 +43,13 @@ import {
   ENVELOPES,
   unitTarget,
   type VersionDocument,
-  versionId
+  versionId,
+  type JsonMap
 } from "@flyball/rules"
 import { tierLowered } from "../../registry/agents/tier-lowered.ts"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { newId } from "../../foundation/ids.ts"
-import type { JsonMap } from "@flyball/rules"
 import { ERASED_AUTHOR, secondPerson } from "../../registry/principals/second-person.ts"
 import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
 import type { EventDraft } from "../../storage/outbox/outbox.ts"
@@ -64,7 +64,9 @@ import type { LayerText, Surroundings } from "./examination/questions.ts"
 import { readHistory } from "./history.ts"
 import { inForceReader } from "./in-force.ts"
 import { lintSurroundings } from "./lint-surroundings.ts"
-import { type Draft, planBegin, planDraft, planPublish, planWithdraw, saysAlready } from "./plan-life.ts"
+import { type Draft, planBegin, planDraft, saysAlready } from "./plan-draft.ts"
+import { planPublish } from "./plan-publish.ts"
+import { planWithdraw } from "./plan-withdraw.ts"
 import { MAX_ENVELOPE_BYTES, MAX_ENVELOPE_DEPTH, publicationFindings } from "@flyball/envelope"
 import {
   envelopeOut,

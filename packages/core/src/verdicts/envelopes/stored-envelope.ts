@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
 import { idAtMs } from "../../foundation/id-time.ts"
 import { covers, type Scope } from "../../foundation/scope.ts"
-import type { Document, DocumentPut, StorageApi } from "../../storage/port.ts"
+import type { Document, DocumentPut, StorageApi, ChangeSet } from "../../storage/port.ts"
 import { EPOCH } from "./in-force.ts"
 import { type EnvelopeDocument, ENVELOPES, envelopeUnique, type VersionDocument } from "@flyball/rules"
 
@@ -105,3 +105,9 @@ export const versionOut = (of: EnvelopeDocument, version: VersionDocument): Enve
   envelope: version.envelope,
   warnings: null
 })
+
+/** An act that was decided: the envelope after it, and the change. */
+export interface EnvelopePlan {
+  readonly envelope: EnvelopeDocument
+  readonly change: ChangeSet
+}

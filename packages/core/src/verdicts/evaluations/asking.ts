@@ -5,7 +5,7 @@ import { Result } from "effect"
 import { partBytes } from "../content/part-bytes.ts"
 import { TextBytes } from "../content/text-bytes.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import { requestDigest, type RequestedEvaluation, type EvaluationInput } from "./plan-evaluation.ts"
+import { requestDigest, type RequestedEvaluation, type EvaluationInput } from "./plan-evaluate.ts"
 import { argsOf, evaluationId, signalsOf } from "@flyball/rules"
 
 /**

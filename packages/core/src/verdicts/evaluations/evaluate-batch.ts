@@ -14,13 +14,13 @@ import {
   EVALUATION_SCOPE,
   hasLatches,
   longestWindowOf,
-  readsArgs
+  readsArgs,
+  type JsonMap
 } from "@flyball/rules"
 import { factsOfExtraction } from "../../registry/extractions/document.ts"
 import { askingFor } from "@flyball/envelope"
 import type { InForce, InForceReader } from "../envelopes/in-force.ts"
 import { MAX_ATTEMPTS, returning } from "../../storage/commit-with-retry.ts"
-import type { JsonMap } from "@flyball/rules"
 import { counterBy } from "../../foundation/metrics.ts"
 import type { Scope } from "../../foundation/scope.ts"
 import { type StorageConflict, StorageUnavailable } from "../../storage/faults.ts"
@@ -43,7 +43,7 @@ import {
 } from "./ports.ts"
 import { addLatches, LATCHES, readRun, type RunLatches, runPut } from "./latch-runs.ts"
 import { type MeterKeeper, METERS, windowPut } from "./meter-keeper.ts"
-import { type RequestedEvaluation, type EvaluationPlan, planEvaluation, type Windows } from "./plan-evaluation.ts"
+import { type RequestedEvaluation, type EvaluationPlan, planEvaluate, type Windows } from "./plan-evaluate.ts"
 
 const evaluations = counterBy(
   "flyball_evaluations_total",
@@ -286,9 +286,9 @@ const standingOf = ({ agent, document, inForce, kill, run }: Prepared, asOf: AsO
 /** The verdict, with the approval that it presents where that counts for it. */
 const planOne = (one: Prepared, asOf: AsOf, windows: Windows): EvaluationPlan => {
   const { requested } = one.request
-  const alone = planEvaluation(requested, standingOf(one, asOf), windows)
+  const alone = planEvaluate(requested, standingOf(one, asOf), windows)
   return one.approval.approvedAt(one.inForce.live.layers, alone.obligations, asOf.ms)
-    ? planEvaluation(requested, { ...standingOf(one, asOf), approved: true }, windows)
+    ? planEvaluate(requested, { ...standingOf(one, asOf), approved: true }, windows)
     : alone
 }
 
@@ -302,7 +302,7 @@ const keysOf = (keeper: MeterKeeper, prepared: ReadonlyArray<Prepared>, asOf: As
   }
   for (const one of prepared)
     if (isMetered(one.inForce))
-      planEvaluation(one.request.requested, standingOf(one, asOf), { windowOf, state: () => ({ value: 0, count: 0 }) })
+      planEvaluate(one.request.requested, standingOf(one, asOf), { windowOf, state: () => ({ value: 0, count: 0 }) })
   return keys
 }
 
@@ -384,7 +384,7 @@ const planAll = (
     const plan =
       standing === null
         ? alone
-        : planEvaluation(
+        : planEvaluate(
             requested,
             { ...standingOf(one, asOf), approved: true, standingApprovalId: standing.of.id },
             windows

@@ -1,12 +1,19 @@
 /** An evaluation as the interface shows it, from what its record holds. */
 import { type Evaluation, VERDICT_VALID_MS } from "@flyball/contract"
 import { formatInstant, fromUtf8 } from "@flyball/evidence"
-import { decisionOf, killStateOf, readActivations, readSide, type RecordedSide, shownSignals } from "@flyball/rules"
+import {
+  decisionOf,
+  killStateOf,
+  readActivations,
+  readSide,
+  type RecordedSide,
+  shownSignals,
+  type JsonMap
+} from "@flyball/rules"
 import { recordHash } from "../../foundation/record-hash.ts"
 import { namedSignal, type Ready, renderTrace } from "@flyball/envelope"
-import type { JsonMap } from "@flyball/rules"
 import { reasonOf } from "./explanation-words.ts"
-import { innermost } from "./plan-evaluation.ts"
+import { innermost } from "./plan-evaluate.ts"
 import { lostWords, tiersOf } from "./lost-words.ts"
 
 /** A record of an evaluation with what is left of its parts. */

@@ -41,7 +41,7 @@ import { readRun, setBefore } from "./latch-runs.ts"
 import { endOf, touchWindows } from "./meter-changes.ts"
 import { factsOfExtraction } from "../../registry/extractions/document.ts"
 import { meterKeeper } from "./meter-keeper.ts"
-import { voidDigest } from "./plan-evaluation.ts"
+import { voidDigest } from "./plan-evaluate.ts"
 import { EvaluationSteps } from "./ports.ts"
 import { readEnvelopesInForce, type TaggedEnvelopes } from "./read-envelopes-in-force.ts"
 import {

@@ -63,7 +63,7 @@ import { killReader, type KillView, storedActivation, type StoredActivation, tar
 import { modelsReader } from "./registered-models.ts"
 import { policyToActBy } from "../response-policy/service.ts"
 import { listKillEvents } from "./kill-events.ts"
-import { ackOut, planAck } from "./plan-ack.ts"
+import { ackOut, planAcknowledge } from "./plan-acknowledge.ts"
 import { planRequest } from "./plan-request.ts"
 import { type ActivationInput, planActivation } from "./plan-activate.ts"
 import { planRelease } from "./plan-release.ts"
@@ -509,7 +509,7 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
               if (activation.body.releasedAtMs === null && !isReached)
                 return yield* invalidAgent("value_error", "The activation does not reach this agent", agentId)
               const { ack, change } = yield* Effect.fromResult(
-                planAck(
+                planAcknowledge(
                   activation,
                   before === null ? null : { version: before.version, body: before.body as AckDocument },
                   {

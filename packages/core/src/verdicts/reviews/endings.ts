@@ -19,7 +19,7 @@ import type { KillOf } from "../evaluations/ports.ts"
 import { killReader } from "../kill/kill-reader.ts"
 import { LIFTED, type LiftedHalt, readLifted } from "../kill/lifted.ts"
 import { liftedEnds } from "./lifted-ends.ts"
-import { planCancel, planExpire, REVIEW_WRITER } from "./plan-review.ts"
+import { planCancel, planExpire, REVIEW_WRITER } from "./plan-expire.ts"
 import { reviewQueue } from "./queue.ts"
 import { type ReviewPlan, type StoredReview, storedReview } from "./stored-review.ts"
 

@@ -4,7 +4,6 @@ import {
   approvalState,
   questionKey,
   questionOf,
-  consumption,
   isSameLayers,
   type Presenting,
   REVIEW_KEYS,
@@ -16,7 +15,9 @@ import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { type ChangeSet, Storage } from "../../storage/port.ts"
 import { type ApprovalOf, EvaluationSteps, noApproval } from "../evaluations/ports.ts"
 import { liftedEnds } from "./lifted-ends.ts"
-import { planCancel, planConsume, planExpire, planOpen } from "./plan-review.ts"
+import { planCancel, planExpire } from "./plan-expire.ts"
+import { planConsume } from "./plan-consume.ts"
+import { planOpen } from "./plan-open.ts"
 import { storedReview } from "./stored-review.ts"
 
 /** The steps of an evaluation with the reviews of its agent; all else stays as it was provided. */
@@ -52,17 +53,8 @@ export const reviewSteps: Layer.Layer<never, never, Storage> = Layer.effect(
             approvalState(stored.body, presenting(layers), atMs) === "open"
               ? stored.id
               : null,
-          consumed: (concluded) => {
-            const { atMs, evaluationId, layers, obligations, writer } = concluded
-            const presented = presenting(layers, reviewTerms(obligations))
-            const result = consumption(approvalState(stored.body, presented, atMs), concluded)
-            return result === null
-              ? null
-              : {
-                  ...planConsume(stored, evaluationId, result, atMs, writer).change,
-                  sealBeforeMs: stored.body.expiresAtMs
-                }
-          },
+          consumed: (concluded) =>
+            planConsume(stored, presenting(concluded.layers, reviewTerms(concluded.obligations)), concluded),
           expects: [{ collection: REVIEWS, id: stored.id, version: stored.version }]
         }
         return approval

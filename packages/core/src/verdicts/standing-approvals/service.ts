@@ -58,15 +58,10 @@ import type { EvaluationRecord } from "../evaluations/evaluation-out.ts"
 import { findEvaluation, type FoundEvaluation } from "../evaluations/find-evaluation.ts"
 import { tiersOf } from "../evaluations/lost-words.ts"
 import { expiryProblems } from "../expiry.ts"
-import {
-  planGrant,
-  planPropose,
-  planRevoke,
-  type StandingPlan,
-  standingOut,
-  storedStanding,
-  type StoredStanding
-} from "./plan.ts"
+import { planGrant } from "./plan-grant.ts"
+import { planPropose } from "./plan-propose.ts"
+import { planRevoke } from "./plan-revoke.ts"
+import { type StandingPlan, standingOut, storedStanding, type StoredStanding } from "./document.ts"
 
 /** Longest that a standing approval holds. What shall hold longer belongs into the envelope. Unit: milliseconds. */
 export const MAX_STANDING_MS = 90 * 86_400_000

@@ -1,9 +1,10 @@
 /** Evaluations use standing approvals up. */
 import { STANDING_APPROVALS, whyNotApproved } from "@flyball/rules"
 import { Effect, Layer } from "effect"
-import { Storage } from "../../storage/port.ts"
+import { Storage, type RecordDraft } from "../../storage/port.ts"
 import { EvaluationSteps, type StandingApprovalOf } from "../evaluations/ports.ts"
-import { putStanding, standingUsed, storedStanding } from "./plan.ts"
+import { putStanding, storedStanding, type StoredStanding } from "./document.ts"
+import type { Writer } from "../../foundation/writer.ts"
 
 /** The steps of an evaluation with the standing approvals of its agent; all else stays as it was provided. */
 export const standingApprovalSteps: Layer.Layer<never, never, Storage> = Layer.effect(
@@ -33,3 +34,22 @@ export const standingApprovalSteps: Layer.Layer<never, never, Storage> = Layer.e
     }
   })
 )
+
+/** The record that one evaluation used it up by one. */
+const standingUsed = (
+  { id, body }: Pick<StoredStanding, "body" | "id">,
+  left: number,
+  evaluationId: string,
+  writer: Writer
+): RecordDraft => ({
+  kind: "standing_approval.used",
+  agentId: body.agentId,
+  body: {
+    agent_id: body.agentId,
+    evaluation_id: evaluationId,
+    left,
+    standing_approval_id: id,
+    writer: writer.id
+  },
+  parts: []
+})

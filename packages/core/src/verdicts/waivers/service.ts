@@ -27,7 +27,9 @@ import { secondPerson } from "../../registry/principals/second-person.ts"
 import { everyUnit, type Scope } from "../../foundation/scope.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import { planGrant, planRequest, type StoredWaiver, waiverOut } from "./plan-waiver.ts"
+import { planGrant } from "./plan-grant.ts"
+import { planRequest } from "./plan-request.ts"
+import { type StoredWaiver, waiverOut } from "./document.ts"
 
 /**
  * Longest duration of a waiver. Longer exceptions belong into the envelope. Unit: milliseconds. Spec: decision 0025.

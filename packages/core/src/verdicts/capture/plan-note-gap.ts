@@ -11,7 +11,11 @@ import type { Writer } from "../../foundation/writer.ts"
  * - Fails: `InvalidInput` when the gap ends before it begins.
  * - Spec: api "decisions, chain, evidence", POST /agents/{id}/capture-gaps.
  */
-export const planGap = (agentId: string, gap: CaptureGapIn, writer: Writer): Result.Result<ChangeSet, InvalidInput> =>
+export const planNoteGap = (
+  agentId: string,
+  gap: CaptureGapIn,
+  writer: Writer
+): Result.Result<ChangeSet, InvalidInput> =>
   gap.to < gap.from
     ? Result.fail(
         new InvalidInput({

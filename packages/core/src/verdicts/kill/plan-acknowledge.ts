@@ -10,7 +10,7 @@ import type { AsOf, ChangeSet, JsonObject, RecordDraft } from "../../storage/por
 import type { StoredActivation } from "./kill-reader.ts"
 
 /** Acknowledgement of an instance. */
-export interface Ack {
+export interface Acknowledgement {
   readonly instance: KillInstance
   readonly observedAtMs: number | null
   readonly inFlight: number
@@ -19,7 +19,7 @@ export interface Ack {
 }
 
 /** The acknowledgement to be stored. `change` is null where it holds nothing new. */
-export interface AckPlan {
+export interface AcknowledgePlan {
   readonly ack: AckDocument
   readonly change: ChangeSet | null
 }
@@ -31,12 +31,12 @@ export interface AckPlan {
  * - Fails: `ActivationReleased` where it says something new of an activation that holds no more.
  * - Spec: api.md, POST /bound/kill/ack.
  */
-export const planAck = (
+export const planAcknowledge = (
   activation: StoredActivation,
   before: { readonly version: number; readonly body: AckDocument } | null,
-  { inFlight, instance, observedAtMs, stopped, writer }: Ack,
+  { inFlight, instance, observedAtMs, stopped, writer }: Acknowledgement,
   asOf: AsOf
-): Result.Result<AckPlan, ActivationReleased> => {
+): Result.Result<AcknowledgePlan, ActivationReleased> => {
   const stops = stopped && (before === null || before.body.stoppedAtMs === null)
   if (before !== null && !stops) return Result.succeed({ ack: before.body, change: null })
   if (activation.body.releasedAtMs !== null)

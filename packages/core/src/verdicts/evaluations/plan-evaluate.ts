@@ -25,8 +25,7 @@ import {
   tierUnder
 } from "@flyball/rules"
 import type { InForce } from "../envelopes/in-force.ts"
-import { type Action, decide } from "@flyball/envelope"
-import type { Decision, Reservation, WindowState } from "@flyball/envelope"
+import { type Action, decide, type Decision, type Reservation, type WindowState } from "@flyball/envelope"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { EventDraft } from "../../storage/outbox/outbox.ts"
 import type { AsOf, JsonObject, PartDraft, RecordDraft } from "../../storage/port.ts"
@@ -138,7 +137,7 @@ export const voidDigest = (crypto: Crypto, evaluationId: string): string =>
  * - Fails: never. What cannot be decided is denied, under a reserved name.
  * - Spec: document 1 section 2, Evaluation record; `envelope/1` section 11; decision 0025.
  */
-export const planEvaluation = (
+export const planEvaluate = (
   requested: RequestedEvaluation,
   standing: Standing,
   windows: Windows,
