@@ -5,7 +5,7 @@ import type { Incoming } from "./exchange.ts"
 
 /** The rules of one of the two specifications for every request below its path. Spec: platform section 2. */
 export interface Dialect {
-  /** Whether a path, with its query, is of this dialect. */
+  /** True for a path, with its query, of this dialect. */
   readonly serves: (url: string) => boolean
   /** The id of a request, which its answer says. */
   readonly requestId: (request: Incoming) => string

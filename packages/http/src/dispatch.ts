@@ -107,7 +107,7 @@ const answerTo = Effect.fnUntraced(function* (
   return yield* answerOf(dispatcher, endpoint, decoded, request, response, progress)
 })
 
-/** What a request says: decoded, and the JSON value of its body. */
+/** A decoded request, with the JSON value of its body. */
 interface Decoded extends DecodedTarget {
   readonly body: unknown
   readonly value: unknown

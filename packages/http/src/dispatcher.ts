@@ -15,12 +15,12 @@ import { router } from "./router.ts"
 
 /** Parts of a dispatcher that its server decides. */
 export interface DispatcherOptions extends Pick<Dispatcher, "access" | "server"> {
-  /** Whether there are pages beside the endpoints. */
+  /** True when there are pages beside the endpoints. */
   readonly pages: boolean
   readonly capabilities?: ReadonlyArray<Capability>
   /** The plan of people at the platform API; `enterprise` when left out. */
   readonly planOfPeople?: Plan
-  /** Whether an address is of a proxy whose word on the client's address counts; nobody's does when left out. */
+  /** True for the address of a proxy whose word on the client's address counts; nobody's does when left out. */
   readonly trustedProxy?: ((address: string) => boolean) | null
 }
 

@@ -145,7 +145,7 @@ const fingerprintOf = Effect.fnUntraced(function* (
 const MAX_DEPTH = 128
 const MAX_LENGTH = Number.MAX_SAFE_INTEGER
 
-/** Whether the value has what has no canonical form: a number too large for one, half a surrogate pair. */
+/** True for a value with a part that has no canonical form: a number too large for one, half a surrogate pair. */
 const isInexact = (value: unknown): boolean => {
   if (typeof value === "number") return !Number.isFinite(value)
   if (typeof value === "string") return !value.isWellFormed()

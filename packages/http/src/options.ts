@@ -18,7 +18,7 @@ export interface OidcSettings {
   readonly rolesClaim?: string | undefined
   /** Where the groups are. Default: `groups`. */
   readonly groupsClaim?: string | undefined
-  /** What separates the values of a roles claim that is a text. Left out, a text is one value. */
+  /** The separator of values in a roles claim that is a text. Left out, a text is one value. */
   readonly rolesSeparator?: string | undefined
   readonly groupsSeparator?: string | undefined
 }

@@ -23,9 +23,7 @@ export interface Serving<Request extends Incoming = Incoming> {
   /** Null where no spans are made. */
   readonly tracing: TracingApi | null
   readonly log?: LogRequest
-  /**
-   * Whether this is the address of a proxy whose word on the client's address counts; null or left out: nobody's does.
-   */
+  /** True for the address of a proxy whose word on the client's address counts; null or left out: nobody's does. */
   readonly trustedProxy?: ((address: string) => boolean) | null
   /** How long a reader may take nothing of an answer. Unit: milliseconds. */
   readonly stallMs: number
@@ -174,7 +172,7 @@ const problemOfCause = (
 
 type RefusedToken = Pick<RequestLog, "tokenProblem" | "incompleteClaims">
 
-/** What the log says about the token of a refused request. */
+/** Describes the token of a refused request for the log. */
 const refusedToken = (error: unknown, incompleteClaims: ReadonlyArray<string>): RefusedToken => {
   if (error instanceof Unauthorized) {
     const problem = tokenProblems.find((one) => one === error.problem)

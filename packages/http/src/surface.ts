@@ -25,7 +25,7 @@ export interface SurfaceOptions {
   /** Where it is mounted; empty at the root. */
   readonly prefix: string
   readonly version: string
-  /** Whether it has the pages beside the endpoints: `/`, `/docs`, `/openapi.json`, `/metrics`. */
+  /** True when it has the pages beside the endpoints: `/`, `/docs`, `/openapi.json`, `/metrics`. */
   readonly pages: boolean
   readonly metricsToken: string | null
   readonly log?: LogRequest
@@ -36,14 +36,14 @@ export interface SurfaceOptions {
   readonly closeMs: number
   /** Counts a request under way in its governor; throws where that is closed. */
   readonly enter?: () => () => void
-  /** Whether its governor is being closed. */
+  /** True while its governor is being closed. */
   readonly isClosing?: () => boolean
 }
 
 /** The API, open. */
 export interface Surface {
   readonly prefix: string
-  /** Whether there is an endpoint or a page at this path and query. */
+  /** True for the path and query of an endpoint or a page. */
   readonly has: (url: string) => boolean
   /** Serves a request whose URL is below the prefix. It never throws. */
   readonly serve: (request: Incoming, response: Outgoing) => void

@@ -76,7 +76,7 @@ type LinesOf<A, M> = typeof LINES_MEDIA extends M
     : never
   : never
 
-/** What may answer a row: JSON of its schema, and bytes of the media types that it names besides. */
+/** An answer of a row: JSON of its schema, and bytes of the media types that it names besides. */
 export type AnswerOf<S extends Schema.Top | null, M extends string> = S extends Schema.Top
   ? JsonAnswer<S["Type"]> | LinesOf<S["Type"], M> | BytesAnswer<Exclude<M, typeof JSON_MEDIA | typeof LINES_MEDIA>>
   : BytesAnswer<M>

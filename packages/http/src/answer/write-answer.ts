@@ -10,7 +10,7 @@ import type { Outgoing } from "../exchange.ts"
 /** Headers of one answer, beside or instead of those of every answer. */
 type Headers = { readonly [name: string]: string }
 
-/** What every answer to a request says, whatever its kind. */
+/** Facts for writing any answer to a request. */
 export interface Writing {
   /** The request's id, which every response says. */
   readonly requestId: string

@@ -10,7 +10,7 @@ const full = new StorageUnavailable({ reason: "the disk is full", wrote: "no" })
 const world = (fault: {
   of: StorageUnavailable | StorageConflict | null
   tries: number
-  /** What a commit waits for that begins now. */
+  /** The end that a commit which begins now waits for. */
   until?: Effect.Effect<void>
 }) =>
   watchedStorage.pipe(

@@ -1,4 +1,4 @@
-/** Whether the store takes writes, by the result of the last one: a disk can be full while every read works. */
+/** Judges whether the store takes writes by the result of the last one: a disk can be full while every read works. */
 import { Storage, StorageUnavailable, type StorageApi } from "@flyball/core"
 import { Cause, Clock, Context, Effect, Layer, Queue } from "effect"
 import { randomUUID } from "node:crypto"

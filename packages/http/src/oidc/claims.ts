@@ -78,7 +78,7 @@ const inside = (payload: Payload, names: ReadonlyArray<string>): unknown =>
   )
 
 /**
- * Whether the issuer says that the values are elsewhere. Spec: OpenID Connect Core 1.0 section 5.6.2; `hasgroups` is
+ * True when the issuer says that the values are elsewhere. Spec: OpenID Connect Core 1.0 section 5.6.2; `hasgroups` is
  * the form of Entra's implicit flow.
  */
 const isLeftOut = (payload: Payload, path: string): boolean => {

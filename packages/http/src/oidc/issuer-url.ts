@@ -1,6 +1,6 @@
 /** Where an issuer may be. */
 
-/** Whether an issuer, or its keys, may be at this address: https, or http on this host. */
+/** True for an address where an issuer, or its keys, may be: https, or http on this host. */
 export const isIssuerUrl = (text: string): boolean => {
   if (!URL.canParse(text)) return false
   const { hash, hostname, password, protocol, username } = new URL(text)

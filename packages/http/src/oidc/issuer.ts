@@ -88,7 +88,7 @@ export const oidcIssuer = (options: OidcOptions): TokenVerifier => {
   }
 }
 
-/** Whether it is the issuer whose keys cannot be read. */
+/** True when the issuer's keys cannot be read. */
 const isUnreachable = (cause: errors.JOSEError): boolean =>
   cause instanceof errors.JWKSInvalid || cause.code === errors.JOSEError.code
 

@@ -29,14 +29,14 @@ import { webhooksOf } from "./webhooks.ts"
 /** The version of the description, which is not the program's. Spec: document 1 section 9. */
 export const INTERFACE_VERSION = "0.1.0"
 
-/** What differs between the descriptions of the two specifications. */
+/** The parts that differ between the descriptions of the two specifications. */
 export interface Described {
   readonly about: string
   readonly bearer: string
   readonly groups: { readonly [group: string]: string }
   /** Parameters of an endpoint beside those of its path and query. */
   readonly parameters: (endpoint: AnyEndpoint) => ReadonlyArray<Parameter>
-  /** What a description says of an endpoint's callers. */
+  /** Describes the callers of an endpoint. */
   readonly callers: (endpoint: AnyEndpoint) => string
   readonly problems: ProblemForm
   /** Headers of every response, with their descriptions. */

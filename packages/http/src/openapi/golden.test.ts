@@ -230,7 +230,7 @@ interface Differences {
 const byName = (items: unknown): unknown =>
   Array.isArray(items) ? Object.fromEntries(items.map((item: { readonly name: string }) => [item.name, item])) : items
 
-/** Whether a list of words may grow. One more member that an input requires breaks callers; inputs are closed. */
+/** True for a list of words that may grow. One more member that an input requires breaks callers; inputs are closed. */
 const mayGrow = (name: string, of: { readonly [name: string]: unknown }): boolean =>
   name === "enum" || (name === "required" && of["additionalProperties"] !== false)
 
@@ -295,13 +295,14 @@ const withCodes = (description: any): unknown => {
   }
 }
 
-/** Whether an addition follows from a refusal: its shape, its code, a status that an endpoint did not have. */
+/** True for an addition that follows from a refusal: its shape, its code, a status that an endpoint did not have. */
 const isOfRefusal = (added: string): boolean =>
   /^\/paths\/[^/]+\/[a-z]+\/responses\/4\d\d(\/codes\/[a-z_]+|\/headers\/[^/]+)?$/.test(added) ||
   Object.hasOwn(refusals, added.replace("/components/schemas/", ""))
 
 /**
- * Whether an addition follows from an event of the catalogue: its own description, and its type where one asks for it.
+ * True for an addition that follows from an event of the catalogue: its description, and its type where one asks for
+ * it.
  */
 const isOfEvent = (added: string): boolean => {
   const [, of, type = ""] = /^(\/webhooks|.*\/enum)\/([^/]+)$/.exec(added) ?? []

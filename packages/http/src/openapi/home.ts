@@ -5,7 +5,7 @@ import { escaped, table } from "./html.ts"
 /** Content of the home page. */
 export interface Home {
   readonly version: string
-  /** Whether callers without a token may read: the demo. */
+  /** True when callers without a token may read: the demo. */
   readonly isDemo: boolean
   /** Where the API is mounted; empty at the root. */
   readonly prefix: string

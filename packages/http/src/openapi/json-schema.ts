@@ -30,7 +30,7 @@ export const writtenOut = (ast: SchemaAST.AST, direction: Direction, named: Name
   ...keywordsOf(ast)
 })
 
-/** Whether a member may be left out. */
+/** True for a member that may be left out. */
 export const mayBeLeftOut = (ast: SchemaAST.AST): boolean => SchemaAST.isOptional(SchemaAST.toEncoded(ast))
 
 const walk = (ast: SchemaAST.AST, direction: Direction, named: Named): JsonSchema =>

@@ -46,7 +46,7 @@ interface ErrorBody {
 }
 const errorOf = (body: { readonly [name: string]: unknown }): ErrorBody => body["error"] as ErrorBody
 
-/** What a description says of the platform API. */
+/** The description of the platform API. */
 export const platformDescribed: Described = {
   about,
   bearer,

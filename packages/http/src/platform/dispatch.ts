@@ -47,7 +47,7 @@ import { quotaOf, withQuota } from "./quota.ts"
 export interface PlatformOptions {
   /** The plan of those who come with a session. */
   readonly planOfPeople: Plan
-  /** Whether this is the address of a proxy whose word on the client's address counts; null: nobody's does. */
+  /** True for the address of a proxy whose word on the client's address counts; null: nobody's does. */
   readonly trustedProxy: ((address: string) => boolean) | null
 }
 
@@ -169,7 +169,7 @@ const sunsetOf = ({ platform }: AnyEndpoint): { readonly [name: string]: string 
         sunset: new Date(platform.sunset.endsAt).toUTCString()
       }
 
-/** What a request has taken so far, and the headers that say it. */
+/** Counts what a request has taken so far, for the headers that say it. */
 class Counted {
   readonly limited: Limited
   readonly #progress: Progress

@@ -34,7 +34,7 @@ export const limitedOf = (caller: LimitedCaller, planOfPeople: Plan): Limited =>
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 22)
 
-/** What a request takes of the caller's plan, whatever it is for. */
+/** The share of the caller's plan that any request takes. */
 const planRow = (subject: string, limits: PlanLimits): LimitRow => ({
   subject: `plan:${subject}`,
   policies: [
@@ -50,7 +50,7 @@ const policy = (name: string, limit: number | null, window: LimitPolicy["window"
 
 const DAY_S = 86_400
 
-/** What a request takes of the limit of its operation; null where that has none. */
+/** The share of its operation's limit that a request takes; null where there is no limit. */
 export const operationRow = ({ platform }: AnyEndpoint, { subject }: Limited, body: unknown): LimitRow | null => {
   const name = platform?.operation ?? null
   const limit: OperationLimit | null = name === null ? null : operationLimits[name]

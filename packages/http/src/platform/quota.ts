@@ -21,7 +21,7 @@ import { receivedBytes } from "../request/read-body.ts"
 /** When a reservation lapses that nobody settled: longer than any answer takes. Unit: milliseconds. */
 const RESERVED_MS = 3_600_000
 
-/** What a request may use, by its row, its body and its plan; null where its row uses nothing. */
+/** Computes what a request may use, by its row, its body and its plan; null where its row uses nothing. */
 export const quotaOf = Effect.fnUntraced(function* (
   { platform }: AnyEndpoint,
   caller: AdmittedCaller,

@@ -103,7 +103,7 @@ export const shown = (
       : { status, headers: all, body: { error: { ...more, code, message, type, param, request_id: requestId } } }
 }
 
-/** Whether a request speaks the form of messages, whose clients read errors of their own form. */
+/** True for a request in the form of messages, whose clients read errors of their own form. */
 const isOfMessages = (url = ""): boolean => /^(?:https?:\/\/[^/?]*)?\/v1\/gateway\/(?:v1\/)?messages(?:\?|$)/i.test(url)
 
 /** The type of an error in the form of messages. */

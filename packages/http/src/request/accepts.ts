@@ -2,14 +2,14 @@
 import { JSON_MEDIA, LINES_MEDIA } from "@flyball/contract/http"
 
 /**
- * Whether `Accept`, in lower case, names lines and does not prefer JSON to them. A wildcard names nothing: lines go
+ * True when `Accept`, in lower case, names lines and does not prefer JSON to them. A wildcard names nothing: lines go
  * only to clients that name them.
  *
  * - Spec: api.md, `GET /chain/records`; weights are those of RFC 9110 section 12.5.1.
  */
 export const acceptsNdjson = (accept: string): boolean => names(accept, LINES_MEDIA, JSON_MEDIA)
 
-/** Whether `Accept`, in lower case, names JSON and does not prefer the media type that an endpoint has by default. */
+/** True when `Accept`, in lower case, names JSON and does not prefer the media type that an endpoint has by default. */
 export const acceptsJson = (accept: string, otherwise: string): boolean => names(accept, JSON_MEDIA, otherwise)
 
 const names = (accept: string, wanted: string, otherwise: string): boolean => {
@@ -28,6 +28,6 @@ const rangeOf = (range: string): readonly [string, number] => {
   return [type, weight === undefined ? 1 : Number(weight)]
 }
 
-/** Whether an `If-None-Match` names this ETag, which is in its quotes. */
+/** True when an `If-None-Match` names this ETag, which is in its quotes. */
 export const knows = (header: string | undefined, etag: string): boolean =>
   header !== undefined && header.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === etag)

@@ -1,4 +1,4 @@
-/** Whether a caller is still admitted while its answer lasts: a stream, or a request that waits. */
+/** Checks that a caller is still admitted while its answer lasts: a stream, or a request that waits. */
 import { Effect } from "effect"
 import { untilDrained } from "./until-drained.ts"
 import type { LostAccess } from "@flyball/core"

@@ -61,7 +61,7 @@ export interface Call<P, Q, B> {
 /** Facts about the server that system endpoints report. */
 export interface ServerFacts {
   readonly version: string
-  /** Whether callers without a token may read. */
+  /** True when callers without a token may read. */
   readonly isDemo: boolean
   readonly draining: () => boolean
   readonly count: CountRequest
@@ -69,13 +69,13 @@ export interface ServerFacts {
   readonly metricsToken: string | null
   /** Where the API is mounted, for links; empty at the root. */
   readonly prefix: string
-  /** Whether a process on this host reads the metrics without the token. */
+  /** True when a process on this host reads the metrics without the token. */
   readonly localMetrics: boolean
   /** How often a stream sends a comment where nothing happens, and checks its caller as a wait does. Milliseconds. */
   readonly pingMs: number
 }
 
-/** What a handler of a request that waits may fail with besides. */
+/** The failure that a handler of a request that waits may have besides. */
 type WhileWaiting<Q> = "wait_ms" extends keyof Q ? LostAccess : never
 
 /**

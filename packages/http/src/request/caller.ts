@@ -91,7 +91,10 @@ export const readScopeOf = (caller: KnownCaller): Scope => ({
 /** The caller as access rows know it; null for nobody. */
 export const accessCaller = (caller: KnownCaller): Caller | null => (caller.kind === "anonymous" ? null : caller)
 
-/** Who takes turns in the queue of the examiner: a key, or a person whatever the token. Kept in memory alone. */
+/**
+ * Names the caller that takes turns in the queue of the examiner: a key, or a person whatever the token. Kept in memory
+ * alone.
+ */
 export const askerOf = (caller: KnownCaller): string => {
   switch (caller.kind) {
     case "anonymous":

@@ -29,7 +29,7 @@ export const forbiddenWhereRead = <A>(endpoint: AnyEndpoint, caller: AdmittedCal
 }
 
 /**
- * Whether what a refusal does not find can be read, and is not where the caller may act. A thing that is there, and
+ * True when what a refusal does not find can be read, and is not where the caller may act. A thing that is there, and
  * past this act, stays 404.
  */
 const isReadOnlyElsewhere = (

@@ -21,7 +21,7 @@ export interface HostRequest {
 
 /** A person whom the host authenticated. */
 export interface HostCaller {
-  /** Who it is: the same text for the same person, for ever. 1 to 256 characters. */
+  /** The person's id: the same text for the same person, for ever. 1 to 256 characters. */
   readonly subject: string
   /** Roles that the person has, and the org unit of each: `*` is every one. None: the person is refused with 403. */
   readonly grants: ReadonlyArray<{ readonly role: Role; readonly org_unit: string }>

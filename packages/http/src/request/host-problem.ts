@@ -1,4 +1,4 @@
-/** Whether a request names its host as it must. Spec: RFC 9112 section 3.2. */
+/** Checks that a request names its host as it must. Spec: RFC 9112 section 3.2. */
 import type { IncomingMessage } from "node:http"
 import type { Problem } from "@flyball/contract/http"
 import { hostMissing, hostTwice } from "./bad-request.ts"

@@ -1,4 +1,4 @@
-/** Whether an address is reachable from this host only. Spec: api.md, "Who may call". */
+/** Recognises addresses that only this host reaches. Spec: api.md, "Who may call". */
 import { BlockList, isIP } from "node:net"
 
 const loopback = new BlockList()

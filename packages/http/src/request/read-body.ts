@@ -14,14 +14,14 @@ import { type BoundedReason, readJsonInSlices, withoutMark } from "@flyball/evid
 import { Effect } from "effect"
 import type { Incoming, Outgoing } from "../exchange.ts"
 
-/** Whether the request brings a body, going by its headers. */
+/** True for a request that brings a body, by its headers. */
 export const bringsBody = ({ headers }: Incoming): boolean =>
   headers["transfer-encoding"] !== undefined ||
   (headers["content-length"] !== undefined && headers["content-length"] !== "0")
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?;?[ \t]*$/i
 
-/** Whether a body can be read, by its headers. */
+/** True when a body can be read, by its headers. */
 export const isJson = ({ headers }: Incoming): boolean =>
   JSON_TYPE.test(headers["content-type"] ?? "") &&
   (headers["content-encoding"] ?? "identity").toLowerCase() === "identity"

@@ -6,7 +6,7 @@ export interface TraceContext {
   readonly traceId: string
   /** 16 lower-case hex digits, not all zero. */
   readonly spanId: string
-  /** Whether spans of this trace are kept. */
+  /** True when spans of this trace are kept. */
   readonly sampled: boolean
 }
 
