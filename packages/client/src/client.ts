@@ -76,7 +76,7 @@ export interface AgentClient {
   readonly settle: (decisionId: string, settlement: Settlement) => Promise<void>
   readonly kill: KillWatch
   readonly reviews: Reviews
-  /** What reads are decided under while the server is away; followed in the background from the first one on. */
+  /** The envelopes that decide reads while the server is away; followed in the background from the first one on. */
   readonly envelopes: Pick<EnvelopeCache, "refresh">
 }
 

@@ -43,7 +43,7 @@ export interface Usage {
 /** Outcomes of a decision, as far as its writer knows. */
 export type DecisionStatus = "intended" | "ok" | "error" | "denied" | "unknown"
 
-/** What let the agent continue: a verdict of the server or of a cached envelope, or a failure mode. */
+/** The source that let the agent continue: a verdict of the server or of a cached envelope, or a failure mode. */
 export type DecidedBy = "server" | "sdk_cache" | "fail_open" | "fail_closed"
 
 /**
@@ -92,7 +92,10 @@ export interface LocalVerdict {
   readonly outcome: "allow" | "deny"
 }
 
-/** What the client may decide under while the server is away. Spec: GET /bound/agents/{id}/envelopes-in-force. */
+/**
+ * The envelopes under which the client may decide while the server is away. Spec: GET
+ * /bound/agents/{id}/envelopes-in-force.
+ */
 export interface EnvelopesInForce {
   readonly agent_id: string
   readonly origin: string
@@ -214,6 +217,6 @@ export interface KillStatus {
   readonly effective_response: KillResponse | null
   readonly epoch: number
   readonly origin: string
-  /** What a person said with the named activation; absent from older servers. */
+  /** The person's reason for the named activation; absent from older servers. */
   readonly reason?: string | null
 }

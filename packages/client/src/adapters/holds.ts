@@ -26,7 +26,7 @@ const MAX_REMEMBERED = 1_000
 export interface ReviewState {
   readonly status: string
   readonly resolution?: string | null | undefined
-  /** What the people said. */
+  /** The reason that the people gave. */
   readonly reason?: string | null | undefined
 }
 

@@ -197,7 +197,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Whether it has what sending it relies on. */
+/** True for an entry with all that sending it relies on. */
 const isEntry = (value: unknown): value is Entry => {
   const entry = value as { readonly [name: string]: any } | null
   if (typeof entry?.["agentId"] !== "string") return false

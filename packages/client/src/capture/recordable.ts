@@ -47,7 +47,9 @@ export const recordedValue = (value: unknown, { digestKey, redact }: Recording):
   return jsonOf(shown) ?? withheld(shown, null)
 }
 
-/** Whether a value is recorded itself, redacted or not, and not by a digest. Such arguments the verifier can read. */
+/**
+ * True for a value that is recorded itself, redacted or not, and not by a digest. Such arguments the verifier can read.
+ */
 export const isRecordedWhole = (value: unknown, redact: Redact): boolean => {
   const form = formOf(value)
   const shown = (): ValueForm => (redact === keepAll ? form : formOf(redactedOf(redact, JSON.parse(form.text) as Json)))

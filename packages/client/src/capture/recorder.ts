@@ -361,7 +361,7 @@ const ofOneRequest = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
 }
 
 /**
- * Whether what was sent stays and is sent again. Only a refusal of a Flyball server ends an entry: what a proxy or a
+ * True when what was sent stays and is sent again. Only a refusal of a Flyball server ends an entry: what a proxy or a
  * wrong address answers is none. A key that is refused may be replaced while the process runs. A claim that the key may
  * not make is refused for good: the others of a batch do not wait for it. 413 counts from anybody.
  */
@@ -377,7 +377,7 @@ const isAway = (answer: Answer): boolean => {
 const refusalOf = (answer: Answer): string =>
   answer.kind === "answer" ? (codeOf(answer.body) ?? `status_${answer.status}`) : answer.reason
 
-/** Whether a refusal holds for everything of this agent: it is not known here. */
+/** True for a refusal of everything of this agent: it is not known here. */
 const concernsAgent = (answer: Answer): boolean =>
   answer.kind === "answer" && answer.status === 404 && codeOf(answer.body) === "agent_not_found"
 

@@ -301,7 +301,7 @@ export const makeGuard = (options: GuardOptions): Guard => {
     const kind = action.effect ?? "side_effect"
     if (kind === "read") options.envelopes.start()
     let args: Json = null
-    /** What is recorded: the copy, and before there is one what was given. */
+    /** The recorded arguments: the copy, and before there is one what was given. */
     let shown: unknown = given
     let decided: DecidedAs
     let evaluation: Evaluation | null = null
@@ -444,7 +444,7 @@ interface VerdictTerms {
   readonly validMs: number
 }
 
-/** What a rule of the service itself means to an agent's developer, where the verdict suggests nothing. */
+/** Hints for an agent's developer on the service's own rules, where the verdict suggests nothing. */
 const hints: { readonly [rule: string]: string | undefined } = {
   "@invalid_signal": "A signal is not one that the envelope declares, or not of its type.",
   "@missing_signal": "A signal that the envelope needs was not sent.",
@@ -454,7 +454,7 @@ const hints: { readonly [rule: string]: string | undefined } = {
   "@tier_floor": "The agent's autonomy tier does not allow it alone, whatever its envelope says."
 }
 
-/** What a verdict says to the agent and its model: the rule's reason, and what the rule suggests. */
+/** Words a verdict for the agent and its model: the rule's reason, and what the rule suggests. */
 const wordsOf = (rule: string, { reason, suggestion }: Pick<Evaluation, "reason" | "suggestion">): string =>
   [reason, suggestion].filter((one) => typeof one === "string" && one !== "").join(" ") || (hints[rule] ?? "")
 

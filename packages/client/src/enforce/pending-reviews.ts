@@ -3,7 +3,7 @@ import { actionDigest } from "../action-digest.ts"
 import type { Action } from "./guard.ts"
 import type { Verdict } from "./verdict.ts"
 
-/** What is noted of a verdict; what the client said says nothing of a review. */
+/** The note of a verdict; one of the client says nothing of a review. */
 type Noted = Verdict | { readonly by: "cache" }
 import type { Json } from "../wire.ts"
 

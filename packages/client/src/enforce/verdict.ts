@@ -58,11 +58,11 @@ export const verdictOf = (answer: Answer, question: Pick<EvaluationRequest, "age
   return { by: "server", evaluation }
 }
 
-/** Whether the action may begin. */
+/** True when the action may begin. */
 export const isPermission = (outcome: Outcome): boolean => outcome === "allow" || outcome === "allow_with_notice"
 
 /**
- * Whether a verdict opens the review that it names. Otherwise people have the same question already, from an earlier
+ * True when a verdict opens the review that it names. Otherwise people have the same question already, from an earlier
  * process too, and may have approved it. Spec: format 1 section 8, `review.opened`.
  */
 export const opensReview = ({ id, review_id: reviewId }: Evaluation): boolean =>

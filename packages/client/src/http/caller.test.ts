@@ -1,4 +1,4 @@
-/** What comes back where no server of ours answers: pages, halves of answers, floods and redirects. */
+/** Answers where no server of ours answers: pages, halves of answers, floods and redirects. */
 import { once } from "node:events"
 import { createServer, type RequestListener, type Server } from "node:http"
 import { gzipSync } from "node:zlib"

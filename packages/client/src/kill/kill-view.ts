@@ -12,7 +12,7 @@ export interface KillView {
   readonly epoch: number
   readonly response: KillResponse | null
   readonly activationEvent: string | null
-  /** What was said with that activation; null where nothing was, and once it was erased. */
+  /** The reason of that activation; null where none was given, and once it was erased. */
   readonly reason: string | null
   readonly sentAtMs: number | null
 }
@@ -71,7 +71,9 @@ export type KillDenial = "@stale_status" | "@killed" | null
 /** How often `maxStaleMs` may pass before even reads are denied. Spec: envelopes.md 3.12, first row. */
 export const STALE_READS = 4
 
-/** Whether an action may begin now. `drain` lets nothing new start; the server judges `notify` and `step_down`. */
+/**
+ * Denies an action that may not begin now. `drain` lets nothing new start; the server judges `notify` and `step_down`.
+ */
 export const killDenial = (view: KillView, effect: EffectClass, nowMs: number, maxStaleMs: number): KillDenial => {
   if (isStopping(view.response)) return "@killed"
   if (view.sentAtMs === null) return "@stale_status"
@@ -80,10 +82,13 @@ export const killDenial = (view: KillView, effect: EffectClass, nowMs: number, m
   return age < 0 || age > (effect === "read" ? maxStaleMs * STALE_READS : maxStaleMs) ? "@stale_status" : null
 }
 
-/** What the signal of running work aborts with. The message, which may be recorded, leaves the person's words out. */
+/**
+ * The error that the signal of running work aborts with. The message, which may be recorded, leaves the person's words
+ * out.
+ */
 export class AgentHalted extends Error {
   override readonly name = "AgentHalted"
-  /** What was said with the halt; null where nothing was. */
+  /** The reason of the halt; null where none was given. */
   readonly reason: string | null
   constructor({ activationEvent, epoch, reason }: KillView) {
     super(`The agent was halted at epoch ${epoch} (${activationEvent ?? "no activation is named"}).`)
@@ -95,11 +100,11 @@ export class AgentHalted extends Error {
 export const stoppedSentence = ({ reason, response }: KillView, sentence = "The agent is stopped"): string =>
   `${sentence}${isStopping(response) && reason !== null ? `: ${reason}` : "."}`
 
-/** Whether nothing new may start. */
+/** True when nothing new may start. */
 export const isStopping = (response: KillResponse | null): boolean =>
   response !== null && killResponses.indexOf(response) >= killResponses.indexOf("drain")
 
-/** Whether what runs must end too. */
+/** True when running work must end too. */
 export const isInterrupting = (response: KillResponse | null): boolean =>
   response !== null && killResponses.indexOf(response) >= killResponses.indexOf("halt")
 

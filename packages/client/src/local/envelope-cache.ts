@@ -25,8 +25,8 @@ export interface EnvelopeCache {
   /** Reads now, and says whether reads of the agent can be decided while the server is away. */
   readonly refresh: () => Promise<boolean>
   /**
-   * What the envelopes in force declare as it was read last; read now where nothing is known, or on `again`. Null where
-   * it cannot be known.
+   * Gives what the envelopes in force declare, as read last; reads it now where nothing is known, or on `again`. Null
+   * where it cannot be known.
    */
   readonly declared: (again?: boolean) => Promise<DeclaredSignals | null>
   /**

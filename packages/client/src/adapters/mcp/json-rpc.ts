@@ -60,10 +60,10 @@ export const REFUSED = -32_010
 /** Where `_meta` of a request says its protocol version: in revisions from 2026-07-28 on. */
 const VERSION_META = "io.modelcontextprotocol/protocolVersion"
 
-/** Whether the message expects an answer. */
+/** True for a message that expects an answer. */
 export const isRequest = (message: JsonRpcMessage): message is JsonRpcRequest => "method" in message && "id" in message
 
-/** Whether the message answers a request. */
+/** True for a message that answers a request. */
 export const isResponse = (message: JsonRpcMessage): message is JsonRpcResponse => !("method" in message)
 
 /** A map's key of an identifier: the number 1 and the text "1" are two. */
@@ -108,7 +108,7 @@ export const readMessage = (value: unknown): ReadMessage => {
 }
 
 /**
- * Whether a method can be read in one way only. A server that ignores case, blanks or forms of Unicode would take
+ * True for a method that can be read in one way only. A server that ignores case, blanks or forms of Unicode would take
  * another spelling for `tools/call`.
  */
 const isPlainMethod = (method: string): boolean =>
@@ -116,7 +116,7 @@ const isPlainMethod = (method: string): boolean =>
 
 const refused = (id: RequestId | null, reason: string): ReadMessage => ({ ok: false, id, reason })
 
-/** Whether a value is an object that is no list. */
+/** True for an object that is no list. */
 export const isParams = (value: unknown): value is Params =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
@@ -131,7 +131,7 @@ export const errorResponse = (
 /** The agent was stopped while a call ran. */
 export class CallHalted extends Error {
   override readonly name = "CallHalted"
-  /** What a person said with the halt, for the model: the message is recorded, and leaves it out. */
+  /** The person's reason for the halt, for the model: the message is recorded, and leaves it out. */
   readonly reason: string | null
   constructor(action: string, { reason }: AbortSignal) {
     super(`The agent was halted while the action ${action} ran. Whether it took effect is not known.`)
@@ -139,7 +139,7 @@ export class CallHalted extends Error {
   }
 }
 
-/** Whether the request is of a revision in which a result says its type. */
+/** True for a request of a revision in which a result says its type. */
 export const isModern = ({ params }: JsonRpcRequest): boolean => {
   const meta = params?.["_meta"]
   return isParams(meta) && typeof meta[VERSION_META] === "string"
@@ -175,14 +175,14 @@ export const failedResponse = (request: JsonRpcRequest, sentence: string, meta?:
     : errorResponse(request.id, REFUSED, sentence, meta)
 
 /**
- * Whether a request makes a tool act: a call, or the input that a running task of it waits for (`tasks/update` of the
- * extension `io.modelcontextprotocol/tasks`).
+ * True for a request that makes a tool act: a call, or the input that a running task of it waits for (`tasks/update` of
+ * the extension `io.modelcontextprotocol/tasks`).
  */
 export const isGoverned = ({ method }: { readonly method: string }): boolean =>
   method === "tools/call" || method === "tasks/update"
 
 /**
- * What a client may send beside calls: the methods of MCP up to revision 2026-07-28, which make no tool act. One that
+ * Methods that a client may send beside calls: those of MCP up to revision 2026-07-28, which make no tool act. One that
  * is not known here could be another way to act.
  */
 const passing: ReadonlySet<string> = new Set([
@@ -211,7 +211,7 @@ const passing: ReadonlySet<string> = new Set([
   "tools/list"
 ])
 
-/** Whether a method that makes no tool act passes a proxy. `more`: others that its operator lets pass. */
+/** Builds the test of methods that pass a proxy and make no tool act. `more`: others that its operator lets pass. */
 export const passesProxy =
   (more: ReadonlyArray<string> = []) =>
   (method: string): boolean =>

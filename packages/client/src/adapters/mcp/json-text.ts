@@ -85,7 +85,7 @@ const endOfText = (text: string, begin: number): number => {
 const isNumberSign = (sign: string): boolean =>
   (sign >= "0" && sign <= "9") || sign === "-" || sign === "+" || sign === "." || sign === "e" || sign === "E"
 
-/** Whether the double of a number, written in the shortest way, is the same number. */
+/** True when the double of a number, written in the shortest way, is the same number. */
 const isExactNumber = (token: string): boolean => {
   if (token.length <= SAFE_DIGITS && !/[eE]/.test(token)) return true
   const value = Number(token)

@@ -46,9 +46,9 @@ export interface MediatorOptions<Options extends SendOptions> {
   readonly toServer: (message: JsonRpcMessage, options?: Options) => Promise<void>
   /** `text`: the message as the server sent it; null where it is ours, or came as a value. */
   readonly toClient: (message: JsonRpcMessage, text: string | null) => void
-  /** Whether a method passes that makes no tool act. Left out, each does. */
+  /** True for a method that passes and makes no tool act. Left out, each passes. */
   readonly passes?: ((method: string) => boolean) | undefined
-  /** Whether each request has a stream of its own, whose end cancels it. */
+  /** True when each request has a stream of its own, whose end cancels it. */
   readonly hasPerRequestStream?: boolean | undefined
   /** Bounds the requests that have no answer yet. Without it there is no bound. */
   readonly waitingLimit?: WaitingLimit | undefined
@@ -214,7 +214,9 @@ export const mediate = <Options extends SendOptions>({
     one?.fail?.(new CallCancelled("tools/call"))
   }
 
-  /** What the server sent that is no message. Where it is meant for a request, that one is answered in its place. */
+  /**
+   * Drops what the server sent that is no message. Where it is meant for a request, answers that request in its place.
+   */
   const unreadable = (id: RequestId | null, reason: string): false => {
     const key = keyOfId(id)
     if (id === null || !(pending.has(key) || others.has(key))) {

@@ -23,7 +23,7 @@ const agentOf = async (options: Partial<ClientOptions> = {}) => {
   const governed = await governedAgent({ redact: ["token"], ...options })
   endings.push(() => governed.client.close())
   const settlements = () => governed.seen.filter(({ path }) => path.endsWith("/settle")).map(({ json }) => json)
-  /** Each decision with its settlement, once there are so many: `action status → settled status`. */
+  /** Lists decisions with their settlements, once there are so many: `action status → settled status`. */
   const outcomes = async (settled: number): Promise<ReadonlyArray<string>> => {
     while (settlements().length < settled) {
       await new Promise<void>((resolve) => setImmediate(resolve))
@@ -170,7 +170,7 @@ const wired = async () => {
   return { ...governed, mediator, atServer, atClient, send, answer }
 }
 
-/** What a request of revision 2026-07-28 says of its client. */
+/** The client's own data in a request of revision 2026-07-28. */
 const meta = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientCapabilities": { extensions: { "io.modelcontextprotocol/tasks": {} } }

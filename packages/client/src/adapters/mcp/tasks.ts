@@ -79,7 +79,7 @@ const isTask = (value: unknown): value is TaskState =>
 
 interface Followed {
   readonly call: TaskCall
-  /** What the server said of it last, and how that is recorded. */
+  /** The server's last word on it, and the recorded form. */
   last: TaskState
   shown: unknown
   readonly resolve: (result: Json) => void

@@ -18,8 +18,8 @@ import { governServer } from "./mcp-server.ts"
 /** Options of a governed agent. */
 export interface OpenAiOptions extends GovernOptions {
   /**
-   * Whether an output says that its tool failed, for tools that answer a failure themselves. What a tool throws is
-   * known without it.
+   * True for an output that says that its tool failed, for tools that answer a failure themselves. What a tool throws
+   * is known without it.
    */
   readonly isFailure?: ((tool: string, output: unknown) => boolean) | undefined
 }

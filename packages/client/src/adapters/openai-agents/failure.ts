@@ -12,11 +12,11 @@ type AnySpan = Span<any>
 /** How a call of a tool ended. */
 export interface ToolAnswer<A> {
   readonly output: A
-  /** Whether the SDK reported a failure that became this output. */
+  /** True when the SDK reported a failure that became this output. */
   readonly failed: boolean
 }
 
-/** What the SDK reports of a failure that a tool's own function put into words. */
+/** The SDK's report of a failure that a tool's own function put into words. */
 const REPORTED = "Error running tool (non-fatal)"
 
 /** Calls a tool. Outside of a run nothing is learned of its failures. */

@@ -89,7 +89,7 @@ const halves = (text: string): ReadonlyArray<string> => {
   return [text.slice(0, middle), text.slice(middle)]
 }
 
-/** Whether tools have answered anywhere in the conversation. */
+/** True when a tool has answered anywhere in the conversation. */
 export const hasResults = ({ messages }: ModelRequest): boolean => JSON.stringify(messages).includes('"tool_result"')
 
 /**

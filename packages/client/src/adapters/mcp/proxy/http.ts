@@ -45,7 +45,7 @@ export interface HttpOptions {
   readonly session: Session
   readonly log: (line: string) => void
   readonly waitingLimit?: WaitingLimit | undefined
-  /** Whether a method passes that makes no tool act. Left out, those of MCP do. */
+  /** True for a method that passes and makes no tool act. Left out, those of MCP pass. */
   readonly passes?: ((method: string) => boolean) | undefined
   readonly clock?: Pick<ClientClock, "after"> | undefined
 }

@@ -68,5 +68,5 @@ export const jsonOf = (text: string | null): unknown => {
   }
 }
 
-/** Whether a line has nothing but blanks. */
+/** True for a line with nothing but blanks. */
 export const isBlank = (line: Uint8Array): boolean => line.every((byte) => byte === 32 || byte === 13 || byte === 9)

@@ -52,7 +52,7 @@ const start = async (options: ReadonlyArray<string> = []) => {
   return { ...service, child, exited, said, pid, messages, send, call, outcomes }
 }
 
-/** Whether a process is there. */
+/** True while a process is there. */
 const isAlive = (pid: number): boolean => {
   try {
     return process.kill(pid, 0)

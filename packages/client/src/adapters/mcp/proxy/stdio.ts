@@ -29,7 +29,7 @@ export interface StdioOptions {
   readonly output: Writable
   readonly log: (line: string) => void
   readonly waitingLimit?: WaitingLimit | undefined
-  /** Whether a method passes that makes no tool act. Left out, those of MCP do. */
+  /** True for a method that passes and makes no tool act. Left out, those of MCP pass. */
   readonly passes?: ((method: string) => boolean) | undefined
   /** Is given what passes a signal on to the child. */
   readonly onSignals: (forward: (signal: NodeJS.Signals) => void) => void
