@@ -53,12 +53,11 @@ export interface GroupCommitOptions<Item, Answer, E> {
 }
 
 /**
- * Who waits for what.
+ * A caller that waits for the answer to its item.
  *
  * A class, and emptied when it was answered. Where many wait for long, the engine begins to make a literal like this
- * among its old objects, and each dead one
- * would keep its caller's whole fiber until a full collection: the collector then copies all of them, for 25 ms at a
- * time.
+ * among its old objects, and each dead one would keep its caller's whole fiber until a full collection: the collector
+ * then copies all of them, for 25 ms at a time.
  */
 class Waiting<Item, Answer, E> {
   readonly weight: Weight

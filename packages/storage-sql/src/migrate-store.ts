@@ -20,7 +20,7 @@ import { trySqlite } from "./sqlite/try-sqlite.ts"
 export interface PlannedMigration {
   readonly id: number
   readonly name: string
-  /** Whether processes of the version before may continue writing. On SQLite no other process writes. */
+  /** True when processes of the version before may continue writing. On SQLite no other process writes. */
   readonly olderMayRun: boolean
 }
 

@@ -15,7 +15,7 @@ import { writePostgresPage } from "./postgres-target.ts"
 import type { Page, RecordRow } from "./rows.ts"
 import { sqlitePages } from "./sqlite-source.ts"
 
-/** Whether anything is in the store. Read under the head's lock, which every writer takes first. */
+/** Selects whether anything is in the store. Read under the head's lock, which every writer takes first. */
 const holdings = `SELECT (SELECT seq FROM flyball.head FOR UPDATE) >= 0 OR EXISTS (SELECT 1 FROM flyball.records)
   OR EXISTS (SELECT 1 FROM flyball.parts)
   OR EXISTS (SELECT 1 FROM flyball.once) OR EXISTS (SELECT 1 FROM flyball.nodes) OR EXISTS (SELECT 1

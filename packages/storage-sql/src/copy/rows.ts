@@ -53,7 +53,7 @@ export interface DocumentKeyRow {
   readonly key: string
   readonly value: string
   readonly id: string
-  /** Whether the collection holds this value once. */
+  /** True when the collection holds this value once. */
   readonly single: boolean
 }
 

@@ -28,7 +28,7 @@ const terminate = (applicationName: string, where = "true") =>
     (rows) => rows.length
   )
 
-/** Whether a session of the store waits for a lock. */
+/** True while a session of the store waits for a lock. */
 const waits = (applicationName: string) =>
   Effect.map(
     ask(database.url, "SELECT 1 FROM pg_stat_activity WHERE application_name = $1::text AND wait_event_type = 'Lock'", [

@@ -47,7 +47,7 @@ export class GroupView implements StoreView {
     return this.outbox.hasEvent(id)
   }
 
-  /** Whether the database (and not only this group) holds the document. */
+  /** True when the database (and not only this group) holds the document. */
   isStored(collection: string, id: string): boolean {
     return this.#stored.has(slot(collection, id))
   }

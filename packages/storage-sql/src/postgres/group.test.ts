@@ -14,7 +14,7 @@ import {
 
 const database = givenDatabase()
 
-/** Whether a session of this name waits for a lock. */
+/** True while a session of this name waits for a lock. */
 const waits = (applicationName: string) =>
   Effect.map(
     ask(database.url, "SELECT 1 FROM pg_stat_activity WHERE application_name = $1::text AND wait_event_type = 'Lock'", [

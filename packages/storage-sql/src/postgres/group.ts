@@ -146,7 +146,7 @@ export const groupCommitter = (crypto: Crypto, sessions: Sessions, schema: strin
     )
 }
 
-/** Whether a group writes nothing: each of its lists of rows is empty. */
+/** True for a group that writes nothing: each of its lists of rows is empty. */
 const isEmpty = ({ rows: { atMs: _, outbox, ...lists } }: AdmittedGroup): boolean =>
   outbox.isEmpty && Object.values(lists).every((rows) => ("size" in rows ? rows.size : rows.length) === 0)
 

@@ -32,19 +32,18 @@ export const unfitSession = (problem: string): SqlError =>
  */
 const lostStates = /^(57P0.|25P03|08...)$/
 
-/** Whether the connection is gone, so that what was on its way has no answer. */
+/** True when the connection is gone, so that what was on its way has no answer. */
 export const isLost = (error: SqlError): boolean => {
   const state = sqlState(error)
   return state === null ? error.reason._tag === "ConnectionError" : lostStates.test(state)
 }
 
 /**
- * Whether a COMMIT that was answered with this may be durable all the same.
+ * True when a COMMIT that was answered with this may be durable all the same.
  *
  * An ERROR is the server's word that it rolled back. FATAL and PANIC end the session or the server wherever it was,
- * whatever the code says: a log that could
- * not be written to its end (PANIC 53100 on a full disk) may hold the commit all the same, and is replayed at the next
- * start.
+ * whatever the code says: a log that could not be written to its end (PANIC 53100 on a full disk) may hold the commit
+ * all the same, and is replayed at the next start.
  */
 export const mayHaveCommitted = (error: SqlError): boolean =>
   sqlState(error) === null || isLost(error) || severity(error) !== "ERROR"
@@ -65,7 +64,7 @@ const severity = ({ reason: { cause } }: SqlError): unknown =>
 /** Data that does not fit, constraints, limits of the program: something in the group itself, not in the world. */
 const groupStates = /^(22|23|54)/
 
-/** Whether one of several ChangeSets may be to blame, so that the others deserve a transaction without it. */
+/** True when one of several ChangeSets may be to blame, so that the others deserve a transaction without it. */
 export const mayBeOneOfMany = (error: SqlError): boolean => groupStates.test(sqlState(error) ?? "")
 
 /** Integrity constraints, missing tables and columns, damaged data: nothing a retry could change. */
@@ -94,9 +93,7 @@ const waitStates: { readonly [state: string]: string } = {
 
 const parameters = "take `options` and other parameters out of the address, and connect to Postgres 14 or later itself"
 
-/**
- * What the server may answer before any statement. Nothing of the store was read then, so nothing is known of its data.
- */
+/** Answers of the server before any statement. Nothing of the store was read then, so nothing is known of its data. */
 const openingStates: typeof waitStates = {
   ...waitStates,
   "22023": `it refused the value of a start-up parameter; ${parameters}`,

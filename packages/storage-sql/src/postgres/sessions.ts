@@ -73,7 +73,7 @@ const sessionSettings = {
 
 const writerSettings = { ...sessionSettings, plan_cache_mode: "force_generic_plan" }
 
-/** What the limits lose in a crash of the server is a second. */
+/** Settings under which the limits lose at most a second in a crash of the server. */
 const limiterSettings = { ...writerSettings, synchronous_commit: "off" }
 
 /**

@@ -24,7 +24,7 @@ export interface FinalPut {
   readonly put: DocumentPut
   readonly body: string
   readonly version: number
-  /** Whether it may have look-up keys in the database already. */
+  /** True when it may have look-up keys in the database already. */
   readonly wasStored: boolean
 }
 

@@ -16,6 +16,6 @@ export type Answer =
 /** The answers to a batch. */
 export interface BatchAnswer {
   readonly answers: ReadonlyArray<Answer>
-  /** Whether the batch may have left a delivery that is not finished. */
+  /** True when the batch may have left a delivery that is not finished. */
   readonly hasDeliveries: boolean
 }

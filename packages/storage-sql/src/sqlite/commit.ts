@@ -55,7 +55,7 @@ export class ChainWriter {
   readonly #view: StoreView
   /** The time of the batch at hand. */
   #nowMs = 0
-  /** Whether the batch may have added a delivery that is not finished. */
+  /** True when the batch may have added a delivery that is not finished. */
   #hasDeliveries = false
 
   constructor(db: DatabaseSync) {

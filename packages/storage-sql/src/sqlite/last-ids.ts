@@ -14,7 +14,7 @@ export class LastIds {
   readonly #waiting = new Map<string, string>()
 
   /**
-   * Whether the table has no such id for certain. It says nothing of those that wait. `last` reads the table's last
+   * True when the table certainly has no such id. It says nothing of those that wait. `last` reads the table's last
    * one.
    */
   isBehindAll(of: string, id: string, last: () => string | null): boolean {

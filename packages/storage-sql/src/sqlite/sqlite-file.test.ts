@@ -44,7 +44,7 @@ const draft = (text: string) => ({
 })
 const begin = (storage: StorageApi) => storage.commit({ expectEmpty: true, records: [genesis] })
 
-/** Whether bytes of this text are in any file of the database. */
+/** True when bytes of this text are in any file of the database. */
 const inFiles = (file: string, text: string): boolean =>
   [file, `${file}-wal`].some((path) => existsSync(path) && readFileSync(path).includes(text))
 

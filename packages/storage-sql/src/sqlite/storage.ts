@@ -346,7 +346,7 @@ const touchedBy = (change: ChangeSet): ReadonlyArray<string> => {
   return touched
 }
 
-/** Whether it is known what became of a ChangeSet: written, or refused. */
+/** True when the end of a ChangeSet is known: written, or refused. */
 const isKnown = (exit: Exit.Exit<CommitReceipt, StorageConflict | ReadFault>): boolean => {
   if (Exit.isSuccess(exit)) return true
   const error = Exit.findErrorOption(exit)

@@ -72,7 +72,7 @@ export class StringTableWriter {
     this.#strings.forget()
   }
 
-  /** Whether this is an id that the table cannot have. */
+  /** True for an id that the table cannot have. */
   #isNewId(text: string): boolean {
     if (!idForm.test(text)) return false
     const prefix = prefixOf(text)

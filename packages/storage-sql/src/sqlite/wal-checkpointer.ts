@@ -99,7 +99,8 @@ export class Checkpoints {
   }
 
   /**
-   * Each commit puts it off: while they keep coming it would only make them wait, and the sizes above bound the log.
+   * Checkpoints once no commit came for a while: during commits it would only delay them, and the sizes above bound the
+   * log.
    */
   #later(): void {
     if (this.#timer !== null && !this.#emptying) this.#timer.refresh()

@@ -1,4 +1,4 @@
-/** What a pooler does to the begin of a session: of the start-up parameters it passes on those that it knows. */
+/** Begins sessions as a pooler does: of the start-up parameters it passes on those that it knows. */
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import { connect, createServer } from "node:net"

@@ -10,7 +10,7 @@ export class OutboxTracker {
   /** Counts what may have left a delivery. */
   #generation = 0
 
-  /** Whether every delivery is finished, for sure. */
+  /** True when every delivery is surely finished. */
   get isEmpty(): boolean {
     return this.#empty
   }

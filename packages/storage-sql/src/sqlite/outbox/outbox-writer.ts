@@ -51,7 +51,7 @@ export class OutboxWriter {
     return row === undefined ? null : { state: states[row["state"] as number]!, attempts: row["attempts"] as number }
   }
 
-  /** Whether an event exists. Includes the rows that wait. */
+  /** True when an event exists. Includes the rows that wait. */
   hasEvent(id: string): boolean {
     this.flush()
     return this.#rows.event.get(id) !== undefined

@@ -29,7 +29,7 @@ export interface OpenRequest {
   readonly role: "writer" | "reader" | "both"
   readonly file: string
   readonly busyTimeoutMs: number
-  /** Whether memory is worth more than speed. */
+  /** True where memory is worth more than speed. */
   readonly small: boolean
 }
 
@@ -78,7 +78,7 @@ export type WorkerRequest =
   | { readonly op: "missed"; readonly query: MissedQuery }
   | { readonly op: "forget"; readonly request: ForgetRequest }
 
-/** Whether a request that got no answer may have changed the store all the same. */
+/** True for a request that may have changed the store even without an answer. */
 export const isWrite = ({ op }: WorkerRequest): boolean =>
   op === "commit" || op === "claim" || op === "forget" || op === "lease" || op === "releaseLease" || op === "limits"
 
@@ -101,7 +101,7 @@ export interface ClaimRow {
   readonly lapsed: ReadonlyArray<Delivery>
   readonly nextAtMs: number | null
 }
-/** Whether an idempotency key is taken. */
+/** A taken idempotency key. */
 export interface IdempotencyRow {
   readonly key: string
   readonly seq: number

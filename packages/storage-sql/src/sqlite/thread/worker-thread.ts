@@ -35,7 +35,7 @@ export class WorkerThread {
   /** Answers that came and were not handed out yet, in order. */
   readonly #inbox: Array<Waiting> = []
   #worker: StorageWorker | null = null
-  /** Whether this thread began to open the database and has not reported a failure. */
+  /** True once this thread began to open the database and has not reported a failure. */
   #opened = false
   #nextId = 0
   #closed = false
@@ -174,7 +174,7 @@ export class WorkerThread {
   }
 }
 
-/** Whether a request stands for many callers, who have waited for it to gather. */
+/** True for a request of many callers, who have waited for it to gather. */
 const isBatch = ({ op }: WorkerRequest): boolean => op === "commit" || op === "limits"
 
 /** Starts a thread. */
