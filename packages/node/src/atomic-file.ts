@@ -17,11 +17,10 @@ const TEMPORARY_PREFIX = "tmp-"
 const writing = new Set<string>()
 
 /**
- * Whether nobody writes this temporary file any more, as far as this host knows.
+ * True once nobody writes this temporary file any more, as far as this host knows.
  *
  * The name says which process made it. In another container that tells nothing: a live one whose file is deleted writes
- * it again, and a dead one whose number
- * came back leaves a file until a later start.
+ * it again, and a dead one whose number came back leaves a file until a later start.
  */
 export const isAbandoned = (name: string): boolean => {
   if (!name.startsWith(TEMPORARY_PREFIX)) return false

@@ -64,7 +64,7 @@ export const acceptGuardState = async (dir: string): Promise<SignedState | null>
 }
 
 /**
- * Whether the guard in `dir` is a backup's, so that more may have been signed than it knows of. Fails as {@link
+ * True when the guard in `dir` is a backup's, so that more may have been signed than it knows of. Fails as {@link
  * readGuardState} does. Spec: decision 0012.
  */
 export const guardInDoubt = async (dir: string): Promise<boolean> =>

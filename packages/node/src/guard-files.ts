@@ -35,7 +35,7 @@ export interface GuardFolder {
  */
 export interface GuardFiles {
   readonly read: () => Promise<SignedState | null>
-  /** Whether it is a backup's guard, so that more may have been signed than it knows of. */
+  /** True for a backup's guard, so that more may have been signed than it knows of. */
   readonly inDoubt: () => Promise<boolean>
   readonly advance: (from: SignedState | null, to: SignedState) => Promise<boolean>
 }
@@ -105,7 +105,7 @@ const tidy = async (folder: GuardFolder, number: number, state: SignedState): Pr
   }
 }
 
-/** Whether the backup's file has this state. One that cannot be read may. */
+/** True when the backup's file has this state. One that cannot be read may have it. */
 const isMeant = async (folder: GuardFolder, state: SignedState): Promise<boolean> => {
   const bytes = await folder.read(FROM_BACKUP)
   if (bytes === null) return false

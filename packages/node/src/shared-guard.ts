@@ -17,7 +17,7 @@ export interface FolderSide {
   readonly own: Required<Pick<GuardApi, "read" | "inDoubt" | "advance">>
   /** Deletes the folder's own guard. */
   readonly dropOwn: Effect.Effect<void, StorageCorrupt | StorageUnavailable>
-  /** Whether the folder's key was made in it and has signed nothing. */
+  /** True when the folder's key was made in it and has signed nothing. */
   readonly isUnused: Effect.Effect<boolean, StorageCorrupt | StorageUnavailable>
   /** From here on the folder's key counts as one that has signed. */
   readonly beginUse: Effect.Effect<void, StorageCorrupt | StorageUnavailable>

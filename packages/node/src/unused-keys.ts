@@ -28,7 +28,7 @@ export const noteUnused = async (dir: string, key: Pick<PrivateKey, "publicKey">
 export const dropUnused = (dir: string, key: Pick<PrivateKey, "publicKey">): Promise<void> =>
   rm(join(dir, nameOf(key)), { force: true })
 
-/** Whether this key was made here and has signed nothing. */
+/** True for a key that was made here and has signed nothing. */
 export const isUnused = (dir: string, key: Pick<PrivateKey, "publicKey">): Promise<boolean> =>
   access(join(dir, nameOf(key))).then(
     () => true,

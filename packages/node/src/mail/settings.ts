@@ -12,7 +12,7 @@ export interface MailOptions {
    * then refused.
    */
   readonly url: string
-  /** Who the letters are from: `flyball@example.com` or `Flyball <flyball@example.com>`. */
+  /** The sender of the letters: `flyball@example.com` or `Flyball <flyball@example.com>`. */
   readonly from: string
   /** Certificates in PEM that are trusted in place of the usual ones. */
   readonly ca?: string

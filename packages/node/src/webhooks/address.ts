@@ -60,11 +60,11 @@ export const parseRange = (text: string): AddressRange | string => {
   return { first, prefix, list }
 }
 
-/** Whether the address is in the range. */
+/** True when the address is in the range. */
 export const inRange = (address: Address, { first, list }: AddressRange): boolean =>
   address.family === first.family && list.check(textOf(address), NAMES[address.family])
 
-/** Whether the range holds one address. */
+/** True for a range of one address. */
 export const isSingle = (range: AddressRange): boolean => range.prefix === BITS[range.first.family]
 
 /**

@@ -25,7 +25,7 @@ export class KeptConnections {
   readonly #agent: http.Agent
   /** Key of a connection: the same key means the same host, port and addresses. */
   readonly #nameOf: (options: http.ClientRequestArgs) => string
-  /** Whether a connection is one that such a request may use: checked each time, though its name implies it. */
+  /** True for a connection that such a request may use: checked each time, though its name implies it. */
   readonly #fits: (socket: Socket, options: http.ClientRequestArgs) => boolean
   readonly #free = new Map<string, Array<Socket>>()
 

@@ -70,7 +70,7 @@ export interface PinnedSender {
 
 /** Unit: milliseconds for resolving, connecting, TLS, sending, and the answer's headers together. */
 const TOTAL_MS = 5_000
-/** What is read of a webhook receiver's answer. */
+/** The part of a webhook receiver's answer that is read. */
 const RECEIPT: Reading = { keepBytes: EXCERPT_BYTES, maxBytes: 64 * 1_024, withinMs: 1_000 }
 
 /** The sender of webhooks, and of requests to agents, as a layer. Fails with `EgressInvalid`. Spec: decision 0020. */

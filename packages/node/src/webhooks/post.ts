@@ -13,9 +13,9 @@ export interface Posted {
   readonly mediaType?: string
   /** The first bytes of the body, up to `keepBytes`. */
   readonly body: Uint8Array
-  /** Whether the body ended within what is read of it. */
+  /** True when the body ended within what is read of it. */
   readonly isComplete: boolean
-  /** Whether it has more bytes than are read. */
+  /** True when it has more bytes than are read. */
   readonly isTooLarge: boolean
   readonly retryAfter: string | null
   /** The answer, whose body nobody has read; only where the reading is by its caller. */
@@ -144,9 +144,7 @@ const headerList = ({ body, headers, target }: Post): ReadonlyArray<string> => {
   return list
 }
 
-/**
- * Whether a receiver says that it closes the connection within a second: the next request could meet it being closed.
- */
+/** True when a receiver says that it closes the connection within a second: the next request could meet the end. */
 const closesAtOnce = (keepAlive: unknown): boolean =>
   typeof keepAlive === "string" && /^timeout=0*[01](?!\d)/.test(keepAlive)
 

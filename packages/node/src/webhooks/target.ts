@@ -15,7 +15,7 @@ export interface Target {
   readonly isTls: boolean
   /** A name in lower case, or an address without brackets. */
   readonly host: string
-  /** Whether `host` is an address. */
+  /** True when `host` is an address. */
   readonly isAddress: boolean
   readonly port: number
   /** Path and query, as they are sent. */
