@@ -25,7 +25,7 @@ export const jensenShannon = (counts: ArrayLike<number>, others: ArrayLike<numbe
   return Math.sqrt(Math.max(0, divergence))
 }
 
-/** What is added to each cell of both tables, so that an empty one has a logarithm. */
+/** The count that is added to each cell of both tables, so that an empty one has a logarithm. */
 const PER_CELL = 0.5
 
 /**

@@ -64,7 +64,7 @@ export const fisherTest = ([[a, b], [c, d]]: readonly [
   return { count, of: choose(all, row) }
 }
 
-/** Whether a probability is at most `numerator / denominator`. Exact. */
+/** True for a probability that is at most `numerator / denominator`. Exact. */
 export const isAtMost = ({ count, of }: Probability, numerator: bigint, denominator: bigint): boolean =>
   count * denominator <= numerator * of
 

@@ -179,7 +179,7 @@ export const shareRatio = (
 const MOST_RATIO = 2 ** 52
 
 /**
- * Whether a share is below four fifths of another, without rounding: exactly four fifths is not below.
+ * True for a share below four fifths of another, without rounding: exactly four fifths is not below.
  *
  * - Formula: `5 x1 n0 < 4 x0 n1`.
  * - Source: Uniform Guidelines on Employee Selection Procedures, 29 CFR 1607.4(D).
