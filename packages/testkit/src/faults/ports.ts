@@ -7,7 +7,7 @@ import { type FaultBoard, type FaultPoint, underFault } from "./fault.ts"
 /** Wrapper of each call of a port. */
 export type Around = <A, E>(point: FaultPoint, call: Effect.Effect<A, E>) => Effect.Effect<A, E | StorageUnavailable>
 
-/** This storage, with `around` around each call: `storage.commit`, `storage.get` and so on. */
+/** Wraps a storage, with `around` around each call: `storage.commit`, `storage.get` and so on. */
 export const aroundStorage = (storage: StorageApi, around: Around): StorageApi =>
   Storage.of({
     backend: storage.backend,
@@ -48,7 +48,7 @@ export const aroundStorage = (storage: StorageApi, around: Around): StorageApi =
   })
 
 /**
- * This guard, with `around` around each call: `guard.read`, `guard.advance`, and `guard.inDoubt` where it can be in
+ * Wraps a guard, with `around` around each call: `guard.read`, `guard.advance`, and `guard.inDoubt` where it can be in
  * doubt.
  */
 export const aroundGuard = (guard: GuardApi, around: Around): GuardApi =>
@@ -60,8 +60,8 @@ export const aroundGuard = (guard: GuardApi, around: Around): GuardApi =>
   })
 
 /**
- * This signer, with `around` around each call: `signer.sign`, by whichever key, and `signer.keys`, `signer.prepare` and
- * `signer.promote` where it can rotate.
+ * Wraps a signer, with `around` around each call: `signer.sign`, by whichever key, and `signer.keys`, `signer.prepare`
+ * and `signer.promote` where it can rotate.
  */
 export const aroundSigner = (signer: SignerApi, around: Around): SignerApi => {
   const { rotation } = signer
@@ -92,12 +92,12 @@ const faulty =
   (point, call) =>
     underFault(board, point, call)
 
-/** This storage, under the board's plan. */
+/** Puts a storage under the board's plan. */
 export const faultyStorage = (storage: StorageApi, board: FaultBoard): StorageApi =>
   aroundStorage(storage, faulty(board))
 
-/** This guard, under the board's plan. */
+/** Puts a guard under the board's plan. */
 export const faultyGuard = (guard: GuardApi, board: FaultBoard): GuardApi => aroundGuard(guard, faulty(board))
 
-/** This signer, under the board's plan. */
+/** Puts a signer under the board's plan. */
 export const faultySigner = (signer: SignerApi, board: FaultBoard): SignerApi => aroundSigner(signer, faulty(board))

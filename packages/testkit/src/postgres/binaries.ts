@@ -45,7 +45,7 @@ const nativeFolder = (): string => {
 }
 
 /**
- * Whether the copy is there and only we could have made or changed it: temporary folders are everybody's, and we run
+ * True when the copy is there and only we could have made or changed it: temporary folders are everybody's, and we run
  * what is inside.
  */
 const isOurs = async (folder: string): Promise<boolean> => {

@@ -64,7 +64,7 @@ export const startDemotablePostgres = async (): Promise<DemotablePostgres> => {
   const binaries = await postgresBinaries()
   const home = await mkdtemp(join(tmpdir(), "flyball-pg-"))
   const data = join(home, "data")
-  /** Each run of the server has a folder that goes with it; the data stays. */
+  /** Runs the server in a folder that goes with the run; the data stays. */
   const run = async (at?: number) => {
     const folder = await mkdtemp(join(tmpdir(), "flyball-pg-run-"))
     return launch(binaries, folder, at === undefined ? portTries : 1, { data, ...(at === undefined ? {} : { at }) })

@@ -21,7 +21,7 @@ export class KeptKeys {
     this.#seed = new Uint8Array(32).fill(seed)
   }
 
-  /** These keys, for as many governors as there are. */
+  /** The choice of these keys, for as many governors as there are. */
   get choice(): KeysChoice {
     // What a governor opens is what there is at that moment.
     return keysChoice(
