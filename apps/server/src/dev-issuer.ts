@@ -13,7 +13,7 @@ import type { TokenVerifier } from "@flyball/http/server"
 import { Result, Schema } from "effect"
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from "jose"
 
-/** Who the tokens are from. Fixed, so that a person keeps a pseudonym when the key is replaced. */
+/** The issuer of the tokens. Fixed, so that a person keeps a pseudonym when the key is replaced. */
 export const DEV_ISSUER = "flyball.local/development-issuer"
 /** Whom the tokens are for. */
 export const DEV_AUDIENCE = "flyball"

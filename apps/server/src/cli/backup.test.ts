@@ -43,7 +43,7 @@ const restored = async (from: string, to: string, dataDir: string, url: string):
 
 const partials = (): ReadonlyArray<string> => readdirSync(me.folder).filter((name) => name.includes("partial"))
 
-/** Each test starts a dozen processes beside a server that is kept busy. */
+/** Patience for a test that starts a dozen processes beside a busy server. */
 const patience = { timeout: 240_000 }
 
 describe.each([

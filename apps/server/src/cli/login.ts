@@ -20,7 +20,7 @@ import { remoteOf } from "./remote.ts"
 const DEFAULT_SCOPE = "openid profile email offline_access"
 const DEFAULT_REDIRECT = "http://127.0.0.1/callback"
 
-/** This process, for signing in. What a person has to do goes to standard error. */
+/** The world of this process, for signing in. Instructions for a person go to standard error. */
 export const processWorld: World = { nowMs: Date.now, pause: (ms) => pause(ms), say: (text) => console.error(text) }
 
 /** Signs in, or prints the token of the session. */

@@ -48,7 +48,7 @@ export const run = command("migrate", async (args) => {
   return exitStatus.ok
 })
 
-/** Whether a store, and those beside it, have this version's schema. False where that cannot be read. */
+/** True when a store, and those beside it, have this version's schema. False where that cannot be read. */
 const isMigrated = (store: StoreLocation): Promise<boolean> =>
   Effect.runPromise(
     Effect.map(

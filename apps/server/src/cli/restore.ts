@@ -109,7 +109,7 @@ const requireSameChain = ({ dataDir, origin }: Settings, manifest: Manifest): vo
   }
 }
 
-/** Whether two vkeys are of one key, whatever it is named. */
+/** True for two vkeys of one key, whatever its names. */
 const isSameKey = (one: string | null, other: string): boolean => {
   const [a, b] = [parseVkey(one ?? ""), parseVkey(other)]
   return a.ok && b.ok && equalBytes(a.vkey.publicKey, b.vkey.publicKey)

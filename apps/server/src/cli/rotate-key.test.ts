@@ -29,7 +29,7 @@ const reported = (out: string): Reported => {
   return { seq: Number(found[1]), oldKey: found[2]!, newKey: found[3]!, note: found[4]! }
 }
 
-/** Whether a note carries a signature by this key: by OpenSSL, over bytes that were cut out by hand. */
+/** True for a note with a signature by this key: by OpenSSL, over bytes that were cut out by hand. */
 const isSignedBy = (note: string, vkey: string): boolean => {
   const gap = note.indexOf("\n\n")
   const raw = Buffer.from(vkey.split("+").slice(2).join("+"), "base64").subarray(1)

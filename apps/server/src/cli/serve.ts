@@ -114,7 +114,7 @@ export const untilStopped = async (
 export const trustedBy = ({ trustedProxies }: Settings): ((address: string) => boolean) | null =>
   trustedProxies === null ? null : inNetworks(trustedProxies)
 
-/** Who vouches for people: the organisation's issuer, or on a loopback address the server itself. */
+/** Opens the issuer that vouches for people: the organisation's, or on a loopback address the server itself. */
 const issuerOf = async (settings: Settings, log: Log): Promise<TokenVerifier> => {
   const { oidcAudience, oidcIssuer: issuer } = settings
   if (issuer === null)

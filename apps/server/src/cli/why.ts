@@ -111,7 +111,7 @@ const whyLines = ({ agent, denials, kill_status: kill, open_reviews: reviews }: 
   ]
 }
 
-/** What lets such an action through next time, by the rule that denied it. */
+/** Advises what lets such an action through next time, by the rule that denied it. */
 const toDo = ({
   agent_id: agent,
   activation_event: activation,

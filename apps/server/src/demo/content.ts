@@ -11,7 +11,7 @@ import { type Totals, witnessLines } from "../cli/import-trace/witness-lines.ts"
 import type { HostRuntime } from "../host/open-host.ts"
 import { boundAgent, type DemoCall, haltAgent } from "./govern.ts"
 
-/** Who writes what the demo holds. */
+/** The writer of all that the demo holds. */
 const writer: Writer = { id: "system:demo" }
 /** The org unit of its agents. */
 const UNIT = "demo"

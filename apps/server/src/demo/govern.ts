@@ -1,4 +1,4 @@
-/** What bounds the agents of the demo: an envelope with verdicts and reviews, a breaker, and a halt. */
+/** Bounds the agents of the demo: an envelope with verdicts and reviews, a breaker, and a halt. */
 import {
   Agents,
   Breakers,

@@ -50,7 +50,7 @@ export const requireDataFolder = ({ dataDir }: Pick<Settings, "dataDir">): void 
 }
 
 /**
- * Whether the data folder holds the signing key. Fails with a sentence where this account cannot know: a key that may
+ * True when the data folder holds the signing key. Fails with a sentence where this account cannot know: a key that may
  * not be seen is not one that is missing.
  */
 export const hasSigningKey = ({ dataDir }: Pick<Settings, "dataDir">): boolean => {

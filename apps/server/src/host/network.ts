@@ -28,7 +28,7 @@ const readNetwork = (text: string): Network | null => {
   return prefix < 1 || prefix > bits ? null : { address, family: version === 4 ? "ipv4" : "ipv6", prefix }
 }
 
-/** Whether an address is in one of these networks. Text that is no address is in none. */
+/** Builds a test that is true for an address in one of these networks. Text that is no address is in none. */
 export const inNetworks = (networks: ReadonlyArray<Network>): ((address: string) => boolean) => {
   const list = new BlockList()
   for (const { address, family, prefix } of networks) list.addSubnet(address, prefix, family)

@@ -22,7 +22,7 @@ export const prepareStoreFile = (file: string, readOnly: boolean): void => {
 }
 
 /**
- * Whether there is a file that can be a store; false when there is none. Makes nothing. Fails with a sentence when
+ * True when there is a file that can be a store; false when there is none. Makes nothing. Fails with a sentence when
  * something else is there.
  */
 export const hasStoreFile = (file: string): boolean => {

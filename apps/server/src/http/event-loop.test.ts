@@ -95,7 +95,7 @@ const processorMs = (): number => {
 /** A body as long as one may be. */
 const fixedText = `[${list(250_000, (index) => `{"name":"text ${index}","value":${index},"more":[true]}`)}]`
 
-/** What reading it once takes now: the least of three. */
+/** Measures how long one reading takes now: the least of three. */
 const unitMs = (): number =>
   Math.min(
     ...[1, 2, 3].map(() => {

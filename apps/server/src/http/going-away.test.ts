@@ -1,4 +1,4 @@
-/** Who goes away: callers before their answer, and the server with answers under way. */
+/** Callers that go away before their answer, and a server that goes away with answers under way. */
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"
 import { Chain, StorageUnavailable } from "@flyball/core"

@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 const keysOf = ({ puts = [] }: ChangeSet) => puts.filter(({ collection }) => collection === "idempotency")
-/** What a commit changes, but for what others would change as well. */
+/** Names what a commit changes, without what others would change as well. */
 const namesOf = ({ puts = [], records = [] }: ChangeSet): ReadonlyArray<string> => {
   const names = [...puts.map(({ collection }) => collection), ...records.map(({ kind }) => kind)]
   return names.some((name) => ["checkpoints", "principal.seen", "kill.expected"].includes(name)) ? [] : names

@@ -69,7 +69,7 @@ export interface ServerOptions {
   readonly capabilities?: ReadonlyArray<Capability>
   /** The plan of people at the platform API. */
   readonly planOfPeople?: Plan
-  /** Who vouches for people; null: nobody, every JWT is refused. */
+  /** The verifier that vouches for people; null: none, every JWT is refused. */
   readonly verifier: TokenVerifier | null
   /** The rule that counts while no access mapping is set. */
   readonly bootstrap?: Access["bootstrap"]
@@ -79,9 +79,7 @@ export interface ServerOptions {
   /** Opens the metrics to those who are not on this host. */
   readonly metricsToken?: string | null
   readonly log?: LogRequest
-  /**
-   * Whether this is the address of a proxy whose word on the client's address counts; null or left out: nobody's does.
-   */
+  /** True for the address of a proxy whose word on the client's address counts; null or left out: nobody's does. */
   readonly trustedProxy?: ((address: string) => boolean) | null
   readonly times?: Partial<ServerTimes>
 }

@@ -8,7 +8,7 @@ import { operator, type Operator, type RunningServer } from "../cli/testing/comm
 import { signIn } from "./person.ts"
 
 const CALLBACK = "http://127.0.0.1:1/callback"
-/** Who is in which group at the provider. */
+/** Groups of each person at the provider. */
 const groups: { readonly [login: string]: ReadonlyArray<string> } = {
   ada: ["founders"],
   grace: ["payments", "security"],

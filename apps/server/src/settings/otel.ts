@@ -37,7 +37,7 @@ const decoded = (text: string): string | null => {
   }
 }
 
-/** Whether this is the address of a collector: http or https, and nothing in it that is secret, since it is shown. */
+/** True for the address of a collector: http or https, and nothing in it that is secret, since it is shown. */
 export const isCollector = (text: string): boolean => {
   const url = text.length <= 2_048 && URL.canParse(text) ? new URL(text) : null
   return (

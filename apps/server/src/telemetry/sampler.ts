@@ -13,7 +13,7 @@ export const samplers = [
 /** One of them. */
 export type SamplerName = (typeof samplers)[number]
 
-/** Whether a span is kept: by the trace's id, and by what its parent says; null for a span that begins a trace. */
+/** Keeps a span by the trace's id, and by what its parent says; null for a span that begins a trace. */
 export type Sampler = (traceId: string, parentSampled: boolean | null) => boolean
 
 /** The low 52 bits of a trace id: random where W3C Trace Context asks for randomness, and as many as a number holds. */

@@ -21,7 +21,7 @@ export interface EndedSpan {
   readonly failed: boolean
 }
 
-/** Who the spans are from. */
+/** The source of the spans. */
 export interface Resource {
   readonly attributes: Attributes
   /** Of the program that makes the spans. */

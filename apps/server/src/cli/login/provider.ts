@@ -6,7 +6,7 @@ import { decodeJwt } from "jose"
 /** Signing in did not work. The message says why, and what to do. */
 export class LoginFailed extends Error {}
 
-/** What a client needs to know of a provider. An address is null where the provider does not offer that. */
+/** The facts of a provider that a client needs. An address is null where the provider does not offer that. */
 export interface Provider {
   readonly issuer: string
   readonly authorization: string | null

@@ -10,11 +10,11 @@ export interface FolderNow {
   readonly hasKey: boolean
   /** Where the guard is, for a person. */
   readonly place: string
-  /** Whether that is a database which hosts share. */
+  /** True when that is a database which hosts share. */
   readonly isShared: boolean
   /** State that its guard signed last; null when it has none. */
   readonly guard: SignedState | null
-  /** Whether that is a backup's guard, and nobody said that nothing was signed after it. */
+  /** True when that is a backup's guard, and nobody said that nothing was signed after it. */
   readonly inDoubt: boolean
 }
 

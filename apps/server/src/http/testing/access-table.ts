@@ -60,7 +60,7 @@ export const givenTable = (open: () => Promise<World>): { readonly opened: () =>
 /** Which requests of a row are sent: all, or one for each status by kind of caller. */
 export type Breadth = "every caller" | "one caller for each answer"
 
-/** Whether a column of a row is the first of its answer: a status, to a key or to a person. */
+/** True when a column of a row is the first of its answer: a status, to a key or to a person. */
 const isFirst = (callers: Table["callers"], row: ReadonlyArray<number>, column: number): boolean => {
   const isKey = (at: number): boolean => callers[at]!.grants.length === 0
   return !row.some((status, at) => at < column && status === row[column] && isKey(at) === isKey(column))

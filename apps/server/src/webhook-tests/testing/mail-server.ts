@@ -31,7 +31,7 @@ export interface Letter {
 /** Starts one that speaks without TLS. */
 export const startMailServer = async () => {
   const letters: Array<Letter> = []
-  /** Whether it takes nobody in, and how many it did not. */
+  /** The state in which it takes nobody in, and how many it refused. */
   const absence = { isAway: false, refused: 0 }
   const server = new SMTPServer({
     authOptional: true,
