@@ -23,7 +23,7 @@ export interface Command {
   readonly usage: UsageSpan | null
   /** Packs of chains before this one, in any order. */
   readonly previous: ReadonlyArray<string>
-  /** Who did what, from the records and disclosed parts. */
+  /** Summarise who did what, from the records and disclosed parts. */
   readonly summary: boolean
   /** A new file for the report as a page. */
   readonly html: string | null

@@ -23,7 +23,7 @@ export const brokenLinkText = ({ code, seq }: Finding, report: Report): string |
   return `${sealed}: record ${seq - 1} was changed, or record ${seq} was.`
 }
 
-/** Whether a record fits the one before it, as far as the report knows. */
+/** Judges the link of a record to the one before it, as far as the report knows. */
 const linkOf = ({ findingCount, findings, header }: Report, seq: number): "fits" | "broken" | "unknown" => {
   const codes = findings.filter((finding) => finding.seq === seq).map(({ code }) => code)
   if (codes.includes("E_PREV")) return "broken"

@@ -1,4 +1,4 @@
-/** What is requested of a pack together is what each reading finds alone. */
+/** Readings of a pack find together what each finds alone. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -7,7 +7,7 @@ import { readPackRecords, type RecordReader } from "./replay/pack-records.ts"
 /** The result of a reading. */
 export interface Found {
   readonly extras?: Partial<Extras>
-  /** What it changes in the report on the pack. */
+  /** Changes the report on the pack. */
   readonly effect?: (report: Report) => Report
 }
 

@@ -8,9 +8,9 @@ import { worstExit } from "../worst-exit.ts"
 export interface BodiesReport {
   /** Records compared. */
   readonly records: number
-  /** Those that are not as the catalogue describes their kind. */
+  /** Records that are not as the catalogue describes their kind. */
   readonly wrong: number
-  /** Those of kinds that this version has no row for. */
+  /** Records of kinds that this version has no row for. */
   readonly unknown: number
   /** The first {@link MAX_LISTED} that are wrong, by seq. `problem` shows no value. */
   readonly problems: ReadonlyArray<BodyProblem>

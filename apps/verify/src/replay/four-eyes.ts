@@ -1,5 +1,5 @@
 /**
- * Whether what takes two people was done by two: versions that newly allow something, and waivers. From records alone,
+ * Judges whether two people did what takes two: versions that newly allow something, and waivers. From records alone,
  * in order, beside the evaluations that are recomputed.
  *
  * Spec: document 1 part 5; decisions 0025 and 0026.
@@ -21,7 +21,7 @@ import { digestProblem, type Sha256 } from "./reported-digests.ts"
 /** Kinds of acts that are judged. */
 const judgedKinds: ReadonlySet<string> = new Set(["envelope.drafted", "envelope.published", "waiver.granted"])
 
-/** Whether records of a kind are taken at all; those of others need not be given. */
+/** True when records of a kind are taken at all; those of others need not be given. */
 export const isFourEyes = (kind: string): boolean =>
   kind === "part.erased" || kind === "principal.seen" || kind.startsWith("envelope.") || kind.startsWith("waiver.")
 
@@ -58,7 +58,7 @@ export class FourEyes {
   readonly #numbers: EnvelopeNumbers
   readonly #sha256: Sha256
   readonly #compare: (record: ReplayRecord) => RecomputedPublication
-  /** Whether all drafts and requests are known. */
+  /** True when all drafts and requests are known. */
   #isWhole: boolean
 
   /** `compare`: compares a publication with what bound before it, as the records before it say. */
@@ -174,7 +174,7 @@ export class FourEyes {
     return missing(authorsOf(body), text.authors) ?? alone
   }
 
-  /** Whether those who published are enough. A trial binds nobody, and takes nobody. */
+  /** Judges whether those who published are enough. A trial binds nobody, and takes nobody. */
   #approval(record: ReplayRecord): ActVerdict | null {
     const { approver, change, mode } = record.body
     const writer = String(record.body["writer"])

@@ -1,5 +1,5 @@
 /**
- * Whether a granted waiver is the one that was requested, and granted by another person. Spec: decisions 0025 and 0026.
+ * Checks that a granted waiver is the requested one, and that another person granted it. Spec: decisions 0025 and 0026.
  */
 import { type JsonObject, toHex } from "@flyball/evidence"
 import type { ReplayRecord } from "@flyball/rules"

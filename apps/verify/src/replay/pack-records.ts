@@ -18,7 +18,7 @@ export interface PackRecord<P> extends Omit<ReplayRecord, "parts"> {
   readonly parts: ReadonlyMap<string, P>
 }
 
-/** What takes some records of a pack, with some of their parts. It reads no part that it does not want. */
+/** A reader of some records of a pack, with some of their parts. It reads no part that it does not want. */
 export interface RecordReader extends Omit<Wanted, "from"> {
   /** Wants the size of every disclosed part: see {@link sizeOf}. */
   readonly sizes?: true

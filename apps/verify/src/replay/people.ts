@@ -1,5 +1,5 @@
 /**
- * Whether two pseudonyms are certainly two people: a person whose identity was erased comes again under another one.
+ * Judges whether two pseudonyms are certainly two people: a person whose identity was erased comes again under another.
  * Spec: decisions 0008, 0025 and 0026.
  */
 import type { ReplayRecord } from "@flyball/rules"
@@ -77,7 +77,7 @@ export class People {
   }
 
   /**
-   * Whether somebody who was seen before these records, if at all, may have been erased before the writer was first
+   * True when somebody who was seen before these records, if at all, may have been erased before the writer was first
    * seen: `seenAt`, or before these records too.
    */
   #isOpen(one: string, seenAt: number | undefined): boolean {

@@ -1,4 +1,4 @@
-/** Whether what one person published is proved to allow nothing new. Spec: decisions 0025 and 0026. */
+/** Requires a proof that what one person published allows nothing new. Spec: decisions 0025 and 0026. */
 import type { RecomputedPublication } from "@flyball/rules"
 import type { ActVerdict } from "./act.ts"
 

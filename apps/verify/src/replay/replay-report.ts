@@ -67,7 +67,7 @@ export class ReplayCount {
   readonly #lateMs: number
   #lateCount = 0
   #local = 0
-  /** Whether each mismatch is of a verdict that an SDK gave, and the sealer recorded as it came. */
+  /** True while each mismatch is of a verdict that an SDK gave, and the sealer recorded as it came. */
   #onlySdksErred = true
   #unknownKinds = 0
   readonly #because = { budget: 0, key: 0, late: 0 }

@@ -23,7 +23,7 @@ export interface Entry {
 /** A label and its text. */
 export type Line = readonly [label: string, text: string]
 
-/** What can be said of a pack in two lines. */
+/** The assurances of a pack in two lines. */
 export const assurances = (report: Report, { replayed, summary }: Extras): ReadonlyArray<Line> => [
   ["Integrity", integrityLine(report)],
   ["Assurance", assuranceOf(report, summary?.capture ?? null, replayed?.replay ?? null).text]

@@ -1,4 +1,4 @@
-/** Who and what, as the command says it of a pack. */
+/** The summary of who did what, as the command prints it for a pack. */
 import { createHash } from "node:crypto"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,4 +1,4 @@
-/** Who did what, as the records and disclosed parts of a pack say: the member `summary` of `--json`. */
+/** Summarises who did what by the records and disclosed parts of a pack: the member `summary` of `--json`. */
 import type { Capture } from "../assurance.ts"
 import type { SectionName } from "./report-rows.ts"
 
