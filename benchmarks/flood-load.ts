@@ -5,14 +5,14 @@
 import { Agent, request } from "node:http"
 import { decisionsFrom } from "./decisions.ts"
 
-/** What to send where. */
+/** The load to send, and its target. */
 export interface Flood {
   readonly port: number
   readonly connections: number
   readonly of: ReadonlyArray<{ readonly key: string; readonly agentId: string }>
 }
 
-/** What became of it. */
+/** The result of a flood. */
 export interface Flooded {
   readonly decisions: number
   readonly refused: number

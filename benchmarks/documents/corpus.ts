@@ -63,7 +63,7 @@ export const realInvoices = async (): Promise<ReadonlyArray<Labelled>> => {
   })
 }
 
-/** What is nowhere on the page cannot be read from it. */
+/** True for a value on the page: no other can be read from it. */
 const isPrinted = (document: ReadDocument, field: string, value: string): boolean => {
   if (!["invoice_number", "iban", "total", "net", "vat_id", "vendor"].includes(field)) return true
   const squeezed = (text: string): string => text.toUpperCase().replace(/[^\p{L}\d]/gu, "")

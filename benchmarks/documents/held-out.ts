@@ -17,7 +17,7 @@ const [folder] = process.argv.slice(2) as [string]
 const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex")
 const squeezed = (text: string): string => text.toUpperCase().replace(/[^\p{L}\d]/gu, "")
 
-/** Each file once: copies lie in more than one place. */
+/** The files by digest, each once: copies lie in more than one place. */
 const files = new Map(
   globSync(`${folder}/**/*.pdf`)
     .sort()

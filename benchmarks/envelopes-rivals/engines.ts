@@ -38,7 +38,7 @@ export interface Engine {
 /** All of them. */
 export const engines: ReadonlyArray<Engine> = [marcbachmannCel, jsonLogic, bufbuildCel, casbin, cedar, jsonRulesEngine]
 
-/** Whether they are installed. */
+/** True when they are installed. */
 export const areInstalled = (): boolean => existsSync(new URL("node_modules/.package-lock.json", import.meta.url))
 
 /** Hint for the case that the other engines are not installed. */

@@ -29,7 +29,7 @@ const installed = async <A>(name: string): Promise<A> => {
   return loaded
 }
 
-/** Whether one more request is admitted now. */
+/** Resolves to true when one more request is admitted now. */
 type Limiter = () => Promise<boolean>
 
 const limiters: { readonly [name: string]: () => Promise<Limiter> } = {
