@@ -23,7 +23,7 @@ await mcp.connect(
   })
 )
 
-/** What a model would be shown of the call that it wants. */
+/** Calls a tool, and prints what its model would read. */
 const call = async ([name, input]) => {
   const { content } = await mcp.callTool({ name, arguments: input })
   // The proxy and the service word a halt differently; which of them knows of it first is a matter of milliseconds.

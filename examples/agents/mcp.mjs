@@ -21,7 +21,7 @@ const shop = new StdioClientTransport({
 const mcp = new Client({ name: "mcp-bot", version: "1.0.0" })
 await mcp.connect(governTransport(shop, agent, { toolServer: "shop", readOnly: ["lookup"] }))
 
-/** What a model would be shown of the call that it wants. */
+/** Calls a tool, and prints what its model would read. */
 const call = async ([name, input]) => {
   const { content } = await mcp.callTool({ name, arguments: input })
   console.log(`  the model reads: ${content[0].text}`)

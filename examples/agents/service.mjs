@@ -91,7 +91,7 @@ export const openService = async (name, { gateway = false } = {}) => {
     /** An operator stops the agent. */
     halt: () =>
       operate("olga", "/bound/kill/activate", { target_type: "agent", target_id: agent.id, reason: "pays twice" }),
-    /** What the service holds of the agent, oldest first. */
+    /** Reads the agent's decisions, oldest first. */
     decisions: async () => (await operate("olga", `/agents/${agent.id}/decisions`)).toReversed(),
     close: async () => {
       server.closeAllConnections()

@@ -1,4 +1,4 @@
-/** What the agents of these examples do in the world: your own code. */
+/** The acts of these agents in the world: your own code. */
 
 export const lookup = async ({ order }) => `order ${order}: delivered, 25.00 EUR`
 

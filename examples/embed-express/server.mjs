@@ -11,7 +11,7 @@ const app = express()
 app.use("/flyball", operations.node)
 app.use(express.json())
 
-/** What the service did before: pay, and say so. */
+/** Pays and says so, as the service did before. */
 const pay = async (order, amount) => ({ paid: amount, order })
 
 app.post("/refunds", async (request, response) => {

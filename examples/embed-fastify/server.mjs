@@ -17,7 +17,7 @@ app.register(async (scope) => {
   })
 })
 
-/** What the service did before: pay, and say so. */
+/** Pays and says so, as the service did before. */
 const pay = async (order, amount) => ({ paid: amount, order })
 
 app.post("/refunds", async (request) => {

@@ -61,7 +61,7 @@ export class Governance implements OnModuleInit, OnModuleDestroy {
     return this.#operations
   }
 
-  /** Each step does what is missing, so that a start which failed half-way continues. */
+  /** Opens the governor. Each step does what is missing, so that a start which failed half-way continues. */
   async onModuleInit(): Promise<void> {
     const folder = process.env["DATA_DIR"] ?? "./data"
     const trust = `${folder}/trust`
