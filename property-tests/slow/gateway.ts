@@ -23,7 +23,7 @@ const MAX_TOKENS = 100
 /** A lease of 15 seconds, a round of the job, and room for a busy machine. Unit: milliseconds. */
 const SETTLED_MS = 90_000
 
-/** What a short answer reports. */
+/** The usage that a short answer reports. */
 const REPORTED = { prompt_tokens: 9, completion_tokens: 5 }
 const event = (choices: ReadonlyArray<object>, more: object = {}) =>
   `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices, ...more })}\n\n`

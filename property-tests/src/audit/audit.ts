@@ -187,9 +187,7 @@ function* erasures(book: Book, { erased, witnessed }: Facts, contents: Contents)
   }
 }
 
-/**
- * Each root must be that of these records at its size, so that no two that were ever vouched for contradict each other.
- */
+/** Compares each root with that of these records at its size, so that no two vouched roots contradict each other. */
 function* vouchedFor(vouched: ReadonlyArray<Vouched>, records: ReadonlyArray<ReadRecord>): Generator<string> {
   const bySize = Map.groupBy(vouched, ({ size }) => size)
   const folder = new RangeFolder(nodeCrypto)

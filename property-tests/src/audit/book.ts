@@ -13,7 +13,7 @@ export interface Landed {
 export interface Vouched {
   readonly size: number
   readonly rootHex: string
-  /** Who: for messages. */
+  /** The name of who vouched, for messages. */
   readonly by: string
 }
 

@@ -115,7 +115,7 @@ describe("the longest analysis of a version", () => {
 })
 
 describe("the longest text that a person can write", () => {
-  /** Each of these takes six bytes in a part. */
+  /** A text of which each character but the last takes six bytes in a part. */
   const longest = `${"\u0001".repeat(1_999)}x`
   const taken = (schema: Schema.Top & { readonly DecodingServices: never }, input: unknown): unknown =>
     Result.getOrThrow(decode(schema)(input, "body"))

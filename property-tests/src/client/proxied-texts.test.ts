@@ -56,7 +56,7 @@ const result = fc
 /** A name that is there twice, which chance seldom makes. */
 const TWICE = '{"content":[],"structuredContent":{"a":1,"\\u0061":2}}'
 
-/** Whether a value says all that its text says: each number keeps its digits, and no name is there twice. */
+/** True when a value says all that its text says: each number keeps its digits, and no name is there twice. */
 const isExact = (json: string): boolean => {
   let isKept = true
   const compare = (_name: string, item: unknown, { source }: { readonly source?: string }): unknown => {

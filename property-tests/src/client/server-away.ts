@@ -76,7 +76,7 @@ export const awayRound = async (round: AwayRound): Promise<AwayOutcome> => {
     await new Promise<void>((resolve) => setTimeout(resolve, 1))
   idle.disable()
   isAway = true
-  /** Each decision has arguments of its own, as a host's have. */
+  /** Makes arguments of its own for each decision, as a host's have. */
   const argsOf = (number: number) => ({ text: String(number).padEnd(argumentBytes, "x") })
   const delay = monitorEventLoopDelay({ resolution: 1 })
   const heapBefore = heapInUse()

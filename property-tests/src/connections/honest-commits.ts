@@ -14,8 +14,8 @@ const printOf = (schema: string): string => `
   (SELECT count(*) FROM ${schema}.parts WHERE erased_by IS NOT NULL) AS print`
 
 /**
- * This storage, one commit at a time. Each that says `wrote: "no"` is checked at once, and again before the next one:
- * nothing may land late either.
+ * Wraps a storage so that it commits one at a time. Checks each commit that says `wrote: "no"` at once, and again
+ * before the next one: nothing may land late either.
  */
 export const honestCommits = (
   storage: StorageApi,

@@ -41,8 +41,8 @@ const say = (line: string): void => {
 }
 
 /**
- * These keys, with a line for each checkpoint that is about to be guarded, and for each that was signed: before anybody
- * can have seen it.
+ * Wraps keys so that they print a line for each checkpoint that is about to be guarded, and for each that was signed:
+ * before anybody can have seen it.
  */
 const telling = (keys: KeysChoice): KeysChoice =>
   keysChoice(

@@ -35,7 +35,7 @@ const into = (pid: number): ReadonlyArray<string> => [
 /** Mounts it and waits. `cat` keeps the namespace until its input ends, as it does when we end. */
 const keep = 'mount -t tmpfs -o size="$2",mode=0777 flyball "$1" && echo mounted && exec cat >/dev/null'
 
-/** Whether this host lets us have one. */
+/** True when this host permits one. */
 export const canHaveSmallDisk = (): boolean =>
   process.platform === "linux" &&
   spawnSync(

@@ -12,7 +12,7 @@ import { dataFolder } from "@flyball/node"
 import { sqliteStorage } from "@flyball/storage-sql"
 import { platform } from "../../../packages/platform/src/index.ts"
 
-/** What the process says. Times in milliseconds, since it listens. */
+/** The report of the process. Times in milliseconds, since it listens. */
 export interface ReadingReport {
   readonly port: number
   readonly key: string

@@ -8,7 +8,7 @@ import { longAgents, shuffled, type TauDecision } from "./tau-runs.ts"
 
 type Runs = ReadonlyArray<ReadonlyArray<TauDecision>>
 
-/** What one comparison of two windows says, by the name of the test. */
+/** The findings of one comparison of two windows, by the name of the test. */
 export type Findings = { readonly [test: string]: boolean }
 
 /** The tests of {@link compare}, with the threshold that each usually has. */

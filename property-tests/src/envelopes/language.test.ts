@@ -107,7 +107,7 @@ describe("compiled boxes", () => {
         const { axes, rules } = combination.compiled
         ask(one, input).failedOn.forEach((failed, place) => {
           const { boxes } = rules[place]!
-          /** Whether some point of the rule is like this one on the first axes. */
+          /** True when some point of the rule is like this one on the first axes. */
           const isLike = (count: number): boolean =>
             boxes.some((box) =>
               box.every((range) => {

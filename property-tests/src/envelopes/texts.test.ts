@@ -79,7 +79,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 }
 const unreadable: Readonly<Record<string, string>> = { path: "a%", domain: "a b" }
 
-/** What a test says of a text, null for an unreadable one, straight from the page. */
+/** Runs a test on a text, null for an unreadable one, straight from the page. */
 const says = (test: Json, kind: string, text: string | null): boolean => {
   const [op, constant] = Object.entries(test)[0]! as [string, never]
   if (op === "readable") return constant === (text !== null)

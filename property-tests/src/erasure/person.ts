@@ -37,7 +37,7 @@ export const expecting =
     return (answer.text.startsWith("{") || answer.text.startsWith("[") ? JSON.parse(answer.text) : null) as A
   }
 
-/** Who scatters: the person, and somebody else who approves what the person wrote. */
+/** The callers who scatter: the person, and somebody else who approves what the person wrote. */
 export interface Callers {
   readonly person: Call
   readonly other: Call

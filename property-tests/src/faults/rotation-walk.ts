@@ -27,7 +27,7 @@ import { contextIn } from "../simulation/world.ts"
 export interface Strike {
   readonly call: number
   readonly kind: FaultKind
-  /** Whether the process dies of it. Else its client asks again. */
+  /** True when the process dies of it. Else its client asks again. */
   readonly kills: boolean
 }
 

@@ -13,7 +13,7 @@ import { trial } from "./trial.ts"
 
 const program = fileURLToPath(new URL("./crashing-process.ts", import.meta.url))
 
-/** What a kill left, by the request that came again. */
+/** The state that a kill left, by the request that came again. */
 export type Outcome =
   /** Nothing, and the request ran. */
   | "neither"
@@ -59,7 +59,7 @@ export interface Crashing {
   readonly at: StoreAt
   readonly dir: string
   readonly acts: ReadonlyArray<TrialRequest["act"]>
-  /** Whether a statement is one to die at; left out: all are. */
+  /** True for a statement to die at; left out: all are. */
   readonly isOne?: (statement: string) => boolean
   readonly moments: (statement: string) => ReadonlyArray<string>
 }

@@ -14,7 +14,7 @@ export const order = endpoint({
   body: jsonBody(Schema.Struct({ item: Schema.Json })),
   success: json(201, Schema.Struct({ id: Schema.String }))
 })
-/** What was ordered. */
+/** The list of orders. */
 const ordered = endpoint({
   id: "trial.ordered",
   method: "GET",

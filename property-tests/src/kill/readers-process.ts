@@ -12,7 +12,7 @@ import { dataFolder } from "@flyball/node"
 import { sqliteStorage } from "@flyball/storage-sql"
 import { Effect } from "effect"
 
-/** What the process says of itself. Memory in MiB, after a collection. */
+/** The report of the process. Memory in MiB, after a collection. */
 export interface ReadersReport {
   readonly port: number
   readonly key: string

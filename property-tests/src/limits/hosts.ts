@@ -21,7 +21,7 @@ export interface Home {
   readonly pass: (pass: Pass) => Effect.Effect<void>
   /** As `pass`, while timers of hosts run every second. */
   readonly watch: (pass: Pass) => Effect.Effect<void>
-  /** What all that uses the store runs with. */
+  /** The clock of all that uses the store. */
   readonly clock: Clock.Clock
   /** The clock that never steps. */
   readonly realMs: Effect.Effect<number>

@@ -36,7 +36,7 @@ export const overAdmission = (
   return null
 }
 
-/** Each limit of document 2 part 8, as the rows that a request takes from. */
+/** The limits of document 2 part 8, as the rows that a request takes from. */
 export const partEight: ReadonlyArray<ReadonlyArray<LimitRow>> = [
   ...[
     [20, 500],
@@ -60,7 +60,7 @@ export const partEight: ReadonlyArray<ReadonlyArray<LimitRow>> = [
   [{ subject: "key", policies: [{ name: "operation", limit: 100, window: "day" as const }] }]
 ]
 
-/** What happens between two requests. */
+/** The time that passes between two requests. */
 export interface Pass {
   /** How long it takes. Unit: milliseconds. */
   readonly passMs: number

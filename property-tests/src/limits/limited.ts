@@ -1,4 +1,4 @@
-/** What the processes of `processes.test.ts` are limited to. */
+/** The limits of the processes of `processes.test.ts`. */
 import type { LimitPolicy } from "@flyball/core"
 
 /** Taken from one by one: 600 an hour. */

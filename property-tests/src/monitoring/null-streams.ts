@@ -22,7 +22,7 @@ export interface NullStreams {
   readonly found: number
 }
 
-/** Whether a monitor alerts on a stream of this chance. */
+/** True when a monitor alerts on a stream of this chance. */
 const alerts = (more: Partial<MonitorCreate>, share: number, next: () => number): boolean => {
   const read = Result.getOrThrow(
     readMonitor({

@@ -5,7 +5,7 @@ import { sqliteStorage } from "@flyball/storage-sql"
 import { platform } from "../../../packages/platform/src/index.ts"
 
 const BATCH = 1_000
-/** Each key may send ten calls a minute. */
+/** Keys in use: each may send ten calls a minute. */
 const KEYS = 12
 const CALLS = 10
 

@@ -24,7 +24,7 @@ const YEAR_MS = 31_622_400_000
 /** A kind that no rule reads: stands where a record was left out, so that seqs stay. */
 const NOTHING: Pick<ReplayRecord, "body" | "kind" | "parts"> = { kind: "chain.note", body: {}, parts: new Map() }
 
-/** Whether replay, or the comparison with the catalogue, says anything. */
+/** True when replay, or the comparison with the catalogue, finds anything. */
 export const isFound = (records: ReadonlyArray<Timed>, origin: string): boolean =>
   records.some(({ record: { body, kind } }) => kind !== NOTHING.kind && checkBody(kind, body) !== null) ||
   findings(records, origin).length > 0
@@ -36,7 +36,7 @@ export interface Finding {
   readonly verdict: string
 }
 
-/** What replay does not find in order. */
+/** Lists what replay does not find in order. */
 export const findings = (records: ReadonlyArray<Timed>, origin: string): ReadonlyArray<Finding> => {
   const again = new Recomputation({ fromGenesis: true, origin })
   const people = new FourEyes({

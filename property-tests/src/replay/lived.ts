@@ -12,7 +12,7 @@ export interface Lived {
   readonly platformKeyIds: Array<string>
   readonly modelIds: Array<string>
   readonly webhookIds: Array<string>
-  /** Those of them that are of the org unit ops. */
+  /** The webhooks of the org unit ops. */
   readonly unitWebhookIds: Set<string>
   /** Webhooks that failed seven times. */
   readonly givenUp: Set<string>

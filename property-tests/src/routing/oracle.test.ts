@@ -75,7 +75,7 @@ const instanceOf = (seed: number): RoutingProblem => {
   }
 }
 
-/** What one order of stops costs a vehicle; null: it is not allowed. `end` is known to grow with the start. */
+/** Computes what one order of stops costs a vehicle; null: it is not allowed. `end` is known to grow with the start. */
 const costOf = (problem: RoutingProblem, matrix: RoutingMatrix, its: RoutingVehicle, order: ReadonlyArray<number>) => {
   const jobs = order.map((job) => problem.jobs[job]!)
   const places = [its.start, ...jobs.map(({ place }) => place), its.end]

@@ -12,7 +12,7 @@ const forgetful = withStorage(({ commit }) => ({
     commit({ ...change, puts: puts.map(({ keys, ...put }) => ({ ...put, keys: withoutDue(put, keys) })) })
 }))
 
-/** Each for a checker. */
+/** Broken worlds of fleets, each for a checker. */
 export const brokenFleet: ReadonlyArray<BrokenWorld> = [
   {
     what: "a store that puts the positions of one call over those of another",

@@ -105,7 +105,7 @@ const amountOf = ({ actionDigest }: ReviewDocument): number | undefined =>
 
 const isApproved = ({ resolution }: ReviewDocument): boolean => resolution === "approve"
 
-/** Each is run over seeds until one of them meets it. */
+/** Broken worlds of reviews. Each runs over seeds until one of them meets it. */
 export const brokenReviews: ReadonlyArray<BrokenWorld> = [
   {
     what: "a store that forgets that an approval was consumed",

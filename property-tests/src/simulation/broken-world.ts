@@ -1,4 +1,4 @@
-/** What a world is that is broken on purpose, and how stores are made to do something else. */
+/** Defines worlds that are broken on purpose, and stores that do something else. */
 import type { ChangeSet, StorageApi } from "@flyball/core/storage"
 import type { Ports } from "./hop.ts"
 import type { SimulationOptions } from "./options.ts"

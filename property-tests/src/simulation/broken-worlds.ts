@@ -44,7 +44,7 @@ const withMoves = (instead: (move: DeliveryMove) => DeliveryMove | null) =>
       )
   }))
 
-/** Each is run over seeds until one of them meets it. */
+/** Broken worlds. Each runs over seeds until one of them meets it. */
 export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
   {
     what: "a store that forgets the idempotency keys of decisions",

@@ -36,10 +36,10 @@ export const people: ReadonlyArray<string> = [
   AUTHOR,
   BYSTANDER
 ]
-/** Who has actions evaluated: two keys and a person. */
+/** The callers that have actions evaluated: two keys and a person. */
 export const askers: ReadonlyArray<string> = [`key_${"0".repeat(25)}1`, `key_${"0".repeat(25)}2`, ASKER]
 
-/** What people must do about an amount. */
+/** The approvals that an amount needs. */
 export interface Need {
   readonly rule: string
   /** Amounts above the first and up to the second. */

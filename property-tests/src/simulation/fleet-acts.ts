@@ -11,7 +11,7 @@ import { lineOf } from "./ledger.ts"
 const VEHICLES = 3
 /** Latitudes inside of each fence, outside within its margin, and far from it. */
 const latitudes = [52.5, 52.5013, 52.6]
-/** Each act is so much later than the one before it: those of a run are of two hours, late ones of a third. */
+/** The time from one act to the next: those of a run are of two hours, late ones of a third. */
 const TURN_MS = 40_000
 const BEGIN_MS = 800_000
 const LATE_MS = 3_600_000

@@ -52,7 +52,7 @@ export class Host {
     this.#context = context
   }
 
-  /** Whether it takes questions. */
+  /** True while it takes questions. */
   get serves(): boolean {
     return this.#serves
   }

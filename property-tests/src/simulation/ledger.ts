@@ -24,7 +24,7 @@ export interface TriedLine {
   acknowledged: number
 }
 
-/** What a change of a breaker sets in the simulation. */
+/** The settings that a change of a breaker makes in the simulation. */
 export interface BreakerSettings {
   readonly mode: string
   readonly enabled: boolean
@@ -81,7 +81,7 @@ export interface StandingListLine extends Omit<ReviewsShownLine, "shown"> {
   readonly shown: ReadonlyArray<StandingApproval>
 }
 
-/** What somebody was answered of a plan of routes: its end with its digest, and the evaluation of its dispatch. */
+/** The answer about a plan of routes: its end with its digest, and the evaluation of its dispatch. */
 export interface PlanLine {
   end: string | null
   evaluation: string | null

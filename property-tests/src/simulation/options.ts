@@ -49,7 +49,7 @@ export interface SimulationOptions {
    * taken for dead.
    */
   readonly stallsPerMille: number
-  /** Whether hosts send webhooks, and clients have some. */
+  /** True when hosts send webhooks, and clients have some. */
   readonly webhooks: boolean
   /**
    * Mean time between two times that the store's clock leaps ahead, up to a day: that far ahead the next attempt at a

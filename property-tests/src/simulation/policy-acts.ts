@@ -38,7 +38,7 @@ const ruleBy: Act = Effect.fnUntraced(function* (client) {
   if (answer?.done === false) yield* unexpected(client, "set policy", answer.refusal._tag)
 })
 
-/** Who registered the governed agent requests its stop; the policy answers, or nobody does. */
+/** Requests the stop of a governed agent as the caller that registered it; the policy answers, or nobody does. */
 const wish: Act = Effect.fnUntraced(function* (client, turn) {
   const { ledger } = client
   const agentId = yield* agentOf(client)

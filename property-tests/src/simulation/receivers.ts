@@ -31,7 +31,7 @@ export interface ArrivedRequest {
   readonly deliveryId: string
   readonly sequence: number
   readonly attempt: number
-  /** Whether it was taken in. The sender may not know. */
+  /** True when it was taken in. The sender may not know. */
   readonly taken: boolean
 }
 

@@ -1,5 +1,5 @@
 /**
- * What clients do with reviews: have actions of the desk evaluated, answer them as different people, take them up,
+ * Acts of clients on reviews: have actions of the desk evaluated, answer them as different people, take them up,
  * withdraw them, present what was approved, and halt the agents meanwhile. Every number is a choice of the seed.
  */
 import { Agents, Envelopes, Evaluations, Reviews, systemHost } from "@flyball/core"
@@ -190,7 +190,7 @@ const present: Act = Effect.fnUntraced(function* (client, turn) {
   })
 })
 
-/** Whether a person must not answer a review, by the rules alone. */
+/** True when a person must not answer a review, by the rules alone. */
 export const isExcluded = ({ amount, requestedBy }: ReviewLine, by: string): boolean =>
   by === requestedBy || by === AUTHOR || by === BYSTANDER || (by === OWNER && needOf(amount)?.withoutOwner === true)
 
@@ -292,7 +292,7 @@ const shownReviews = Effect.fnUntraced(function* (client: Client, by: string, id
   else if (answer !== null) yield* unexpected(client, "show reviews", answer.refusal._tag)
 })
 
-/** What a host shows, with the heads of the chain and the times of the store between which that was. */
+/** Runs what a host shows, with the heads of the chain and the times of the store between which that was. */
 export const between = <A, E, R>(show: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const storage = yield* Storage

@@ -1,6 +1,6 @@
 /**
- * What clients do with standing approvals of the desk: propose one from a review that was approved, grant it as
- * another person, revoke it. Requests of the desk use them up. Every number is a choice of the seed.
+ * Acts of clients on standing approvals of the desk: propose one from a review that was approved, grant it as another
+ * person, revoke it. Requests of the desk use them up. Every number is a choice of the seed.
  */
 import { StandingApprovals } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"

@@ -14,7 +14,7 @@ import { checkPlan, readProblem, routingMatrix, solveRoutes, type TextItem } fro
 /** The longest that it takes. Unit: milliseconds of the world. */
 const LONGEST_MS = 6_000
 
-/** What hosts have work done by. `isCalm`: nothing is lost any more. */
+/** Makes the examiner of hosts. `isCalm`: nothing is lost any more. */
 export const examinerOf = (pick: Pick, isCalm: () => boolean): ExaminerApi => ({
   ask: (kind, about) =>
     kind === "routes"
@@ -40,7 +40,7 @@ const planned = ({ bytes, seed, stop }: { bytes: Uint8Array; seed: string; stop:
   return { ...found, fault: checkPlan(problem, matrix, found.plan) }
 }
 
-/** What hosts have documents read by: the layout of text, as a child would send it. */
+/** Makes the reader of hosts: the layout of text, as a child would send it. */
 export const readerOf = (pick: Pick, isCalm: () => boolean): DocumentReaderApi => ({
   read: (file) =>
     Effect.gen(function* () {

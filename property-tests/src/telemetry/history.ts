@@ -44,7 +44,7 @@ const actsOf = (kinds: ReadonlyArray<string>) =>
     { minLength: 1, maxLength: 70, size: "max" }
   )
 
-/** Each is mostly about one subject, or about all. */
+/** Histories, each mostly about one subject, or about all. */
 export const histories = fc.oneof(
   ...[spending, stopping, reviewing, [...spending, ...stopping, ...reviewing]].map(actsOf)
 )

@@ -12,7 +12,7 @@ import { sqliteStorage } from "@flyball/storage-sql"
 import { Effect } from "effect"
 import { quantile } from "../../../benchmarks/harness.ts"
 
-/** What the process says. Times in milliseconds, memory in MiB. */
+/** The report of the process. Times in milliseconds, memory in MiB. */
 export interface UsageProcessReport {
   readonly port: number
   /** From the opened governor until no complete segment is missing. */

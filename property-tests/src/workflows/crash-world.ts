@@ -1,4 +1,4 @@
-/** What the crash tests of workflows share: the org unit, and the agent's envelope. */
+/** The world that the crash tests of workflows share: the org unit, and the agent's envelope. */
 
 /** The org unit of all of it. */
 export const UNIT = "ops"

@@ -13,7 +13,7 @@ import { killingStorage } from "../crash/killing-storage.ts"
 import { type StoreAt, storageAt } from "../crash/store-at.ts"
 import { UNIT } from "./crash-world.ts"
 
-/** What a process is to do. */
+/** The task of a process. */
 export interface CrashingRun {
   readonly at: StoreAt
   readonly dir: string

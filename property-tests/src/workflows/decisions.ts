@@ -7,7 +7,7 @@ import type { StoreAt } from "../crash/store-at.ts"
 import { readRecords } from "../simulation/checkers/checked.ts"
 import { cem, openFlows } from "./flows.ts"
 
-/** What came of it. */
+/** The result of a run. */
 export interface Decided {
   readonly decisions: number
   readonly completed: number

@@ -9,7 +9,7 @@ import { Storage } from "@flyball/core"
 import { readRecords } from "../simulation/checkers/checked.ts"
 import { openFlows } from "./flows.ts"
 
-/** What came of it. */
+/** The result of a run. */
 export interface Survived {
   readonly executions: number
   /** Executions that were over when the process was killed. */

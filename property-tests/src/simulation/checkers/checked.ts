@@ -25,8 +25,8 @@ export interface Checked {
   readonly agency: Agency | null
   readonly records: ReadonlyArray<ReadRecord>
   /**
-   * Whether the store's clock never steps back by more than replay tolerates between the plan of an act and its record.
-   * If it may, times of records are not judged.
+   * True when the store's clock never steps back by more than replay tolerates between the plan of an act and its
+   * record. If it may, times of records are not judged.
    */
   readonly isClockSteady: boolean
 }
@@ -63,5 +63,5 @@ export const recordsBy = (
     keyOf
   )
 
-/** Whether a reference is one of an execution, a plan or an extraction, which no client sends. */
+/** True for a reference of an execution, a plan or an extraction, which no client sends. */
 export const isOfEngine = (clientRef: string): boolean => /^(exe|pln|ext)_/.test(clientRef)

@@ -45,7 +45,7 @@ export const flowsChecker: Checker = ({ agency, ledger, ports, records }) =>
 const isAtRest = (own: ReadonlyArray<ReadRecord>): boolean =>
   own.at(-1)!.kind === "execution.finished" || own.at(-1)!.kind === "execution.waiting"
 
-/** What is wrong with the records of one execution: started, waiting, answered, over, each at most once. */
+/** Checks the records of one execution: started, waiting, answered, over, each at most once. */
 const courseOf = (id: string, own: ReadonlyArray<ReadRecord>): ReadonlyArray<string> => {
   const course = own.map(({ kind }) => kind.slice("execution.".length)).join(" ")
   if (!/^started( waiting( decided)?)?( finished)?$/.test(course)) return [`${id} is ${course}`]

@@ -52,7 +52,7 @@ const layersOf = (body: ReadRecord["body"]): string =>
     ])
   )
 
-/** What holds besides reviews: halted agents, and the version that bounds the desk. */
+/** The state besides reviews: halted agents, and the version that bounds the desk. */
 class Around {
   readonly #live = new Map<string, string>()
   #layers = "[]"
@@ -239,7 +239,7 @@ const mayNot = ({ need, requestedBy }: State, writer: string): string | null =>
             ? null
             : "is no person"
 
-/** What used an approval, or voided it: the very action, in time, once. */
+/** Checks the use or the end of an approval: the very action, in time, once. */
 const consumed = (
   before: State,
   body: ReadRecord["body"],
@@ -285,7 +285,7 @@ const covered = ({ ledger, records }: Checked): ReadonlyArray<string> => {
   })
 }
 
-/** What was acknowledged is there, and nothing that nobody wanted. */
+/** Checks that what was acknowledged is there, and nothing that nobody wanted. */
 const acknowledged = ({ ledger, records }: Checked): ReadonlyArray<string> => {
   const problems: Array<string> = []
   const answers = recordsBy(

@@ -131,7 +131,7 @@ const changed = (
   return { ...before, left: before.left - 1 }
 }
 
-/** What was acknowledged is there, and nothing that nobody wanted. */
+/** Checks that what was acknowledged is there, and nothing that nobody wanted. */
 const acknowledged = ({ ledger, records }: Checked, reasons: ReadonlyArray<string>): ReadonlyArray<string> => {
   const problems: Array<string> = []
   const idOf = ({ body }: ReadRecord): string => String(body["standing_approval_id"])
