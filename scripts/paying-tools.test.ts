@@ -1,4 +1,4 @@
-/** What readers copy: tools that pay are of the class `money`, and a request that is refused shows the answer. */
+/** Checks what readers copy: tools that pay are of the class `money`, and a refused request shows the answer. */
 import { globSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "vitest"

@@ -44,7 +44,7 @@ const migrations = Object.fromEntries(
   ])
 )
 
-/** Each joined on its own: the verifier shares nothing with the server, not even a file. */
+/** The programs, each joined on its own: the verifier shares nothing with the server, not even a file. */
 export const programs: ReadonlyArray<Program> = [
   {
     app: "apps/server",

@@ -9,7 +9,7 @@ import { type RunningServer, upstreamsFile } from "./server.ts"
 /** Result of this step. */
 export interface Cut {
   readonly agent: string
-  /** What the client had got when the halt came, and in the end. */
+  /** The text that the client had when the halt came, and in the end. */
   readonly before: string
   readonly after: string
   readonly finish: string | null
@@ -18,7 +18,7 @@ export interface Cut {
   readonly settled: number
   /** How its record came about, and its status. */
   readonly recorded: string
-  /** What a halted agent gets. */
+  /** The refusal that a halted agent gets. */
   readonly refused: string
 }
 

@@ -18,7 +18,7 @@ export interface ModelChanged {
   }>
   readonly novel: ReadonlyArray<string>
   readonly vanished: ReadonlyArray<string>
-  /** Whether the answer names the first decision of the other model. */
+  /** True when the answer names the first decision of the other model. */
   readonly isNamed: boolean
   /** The file of the answer, for the verifier. */
   readonly answer: string

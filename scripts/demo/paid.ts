@@ -9,7 +9,7 @@ export interface Paid {
   readonly total: string
   readonly currency: string
   readonly iban: string
-  /** What payments came to. */
+  /** The outcomes of payments. */
   readonly equal: string
   readonly above: string
   /** A cent above, where the agent states another total itself. */

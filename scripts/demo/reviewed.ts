@@ -12,17 +12,17 @@ export interface Reviewed {
   readonly agent: string
   readonly action: string
   readonly items: number
-  /** What the call came to before anybody approved it. */
+  /** The outcome of the call before anybody approved it. */
   readonly before: string
   /** The refusal of the envelope's author. */
   readonly author: string
   /** The reviewer saw the arguments of this call, and one record has the digest of what was shown. */
   readonly isShown: boolean
   readonly answered: string
-  /** What the call came to with the approval. */
+  /** The outcome of the call with the approval. */
   readonly first: string
   readonly consumed: string
-  /** What it came to with the same approval again. */
+  /** The outcome with the same approval again. */
   readonly second: string
   readonly isAnother: boolean
 }

@@ -6,7 +6,7 @@ import type { RunningServer } from "./server.ts"
 export interface ToolsChanged {
   readonly agent: string
   readonly versions: readonly [before: string, after: string]
-  /** What the server says of itself, before and after. */
+  /** The server's own version, before and after. */
   readonly declared: readonly [before: string, after: string]
   readonly tools: number
   readonly severity: string

@@ -16,7 +16,7 @@ export interface Waited {
   readonly status: string
   /** Steps whose agents were called in the end. */
   readonly calls: ReadonlyArray<string>
-  /** Whether the second agent got what the first one had answered. */
+  /** True when the second agent got what the first one had answered. */
   readonly isPassedOn: boolean
 }
 

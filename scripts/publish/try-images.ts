@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { isDeepStrictEqual } from "node:util"
 
-/** What stands in the image. */
+/** The fields that stand in the image. */
 const printed = {
   invoice_number: "RE-2026-0042",
   date: "2026-11-03",

@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from "node:util"
 import type { Sender } from "../../property-tests/src/client/readme-program.ts"
 import type { ReadmeServer } from "./try-client.ts"
 
-/** What a trial needs: the repository, an installed client, and the programs of the tools' folder. */
+/** The needs of a trial: the repository, an installed client, and the programs of the tools' folder. */
 export interface WorkerTrial {
   readonly root: string
   readonly folder: string

@@ -14,7 +14,7 @@ const settingsOf = (url: URL) => ({
   started: url.searchParams.get("started") ?? ""
 })
 
-/** What a caller may ask for, by the path of the request. */
+/** The acts that a caller may request, by the path. */
 const acts: { readonly [path: string]: (agent: AgentClient, url: URL) => Promise<unknown> } = {
   "/register": async (agent) => agent.id,
   "/note": (agent) => agent.witness({ action: "note", kind: "message", status: "ok" }),
