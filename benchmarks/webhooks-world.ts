@@ -5,7 +5,6 @@ import {
   governorLayer,
   keysLayerOf,
   layerOf,
-  OutboxListener,
   Storage,
   type StorageChoice,
   systemHost,
@@ -13,7 +12,7 @@ import {
 } from "@flyball/core"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { dataFolder, logMailer, memorySecretBox, webhookSender } from "@flyball/node"
-import { Effect, Layer, ManagedRuntime } from "effect"
+import { Layer, ManagedRuntime } from "effect"
 import type { Running } from "./server-process.ts"
 
 /** Receivers of one event. */
@@ -38,13 +37,8 @@ export const openWorld = async (storage: StorageChoice, keysDir: string, receive
     )
   }
   return {
-    // As a service of the governor does: the commit, and then the listener that wakes the engine.
     happened: () =>
-      runtime.runPromise(
-        Storage.use((store) => store.commit({ events: [{ type: "agent.registered", data: {} }] })).pipe(
-          Effect.andThen(OutboxListener.use((listener) => Effect.sync(() => listener.notify("deliveries", []))))
-        )
-      ),
+      runtime.runPromise(Storage.use((store) => store.commit({ events: [{ type: "agent.registered", data: {} }] }))),
     /** Starts the engine, with the hashes that a data folder brings; the answer stops it. */
     send: async () => {
       const engine = ManagedRuntime.make(

@@ -262,7 +262,6 @@ export { connectionHeaders } from "@flyball/rules"
 export { exactSchedule, type FailedAttempt, nextAttemptAtMs, type ScheduleSettings } from "@flyball/rules"
 export { rounds } from "./foundation/rounds.ts"
 export { mailJob, sendDueMails } from "./outward/webhooks/mail-job.ts"
-export { OutboxListener, type OutboxListenerApi } from "./outward/webhooks/outbox-listener.ts"
 export { listedWebhook, shownWebhook } from "./outward/webhooks/plan-webhook.ts"
 export { type OwnedWebhooksApi, type ShowWebhook, Webhooks, type WebhooksApi } from "./outward/webhooks/service.ts"
 export {
@@ -369,6 +368,7 @@ export {
   type Reserved
 } from "./admission/quotas.ts"
 export { type PolicyStanding, type RateLimited, RateLimits, type RateLimitsApi } from "./admission/rate-limits.ts"
+export { CommitFeed, type CommitFeedApi } from "./storage/commit-feed.ts"
 export { countedStorage } from "./storage/counted-storage.ts"
 export { orgUnitDigestOf, platformEvent, unitOwner } from "./storage/event.ts"
 export { type ListEntry, listKeys, sortable } from "./storage/lists/keys.ts"

@@ -48,7 +48,7 @@ describe("the glossary", () => {
 })
 
 /** Services of the layer that hosts do not call. */
-const neededByOthers = ["BreakerListener", "KillListener", "OutboxListener", "Storage", "Tenant"]
+const neededByOthers = ["CommitFeed", "Storage", "Tenant"]
 
 describe("the README", () => {
   it("names every service of the layer, but those that the others need", async () => {

@@ -1,14 +1,6 @@
 /** A product that is installed beside the governor: its operations are served, and its services see the governor's. */
 import { access, endpoint, json } from "@flyball/contract/http"
-import {
-  Agents,
-  type Capability,
-  defineModule,
-  memoryStorage,
-  openGovernor,
-  OutboxListener,
-  Storage
-} from "@flyball/core"
+import { Agents, type Capability, CommitFeed, defineModule, memoryStorage, openGovernor, Storage } from "@flyball/core"
 import { Context, Effect, Layer, Schema } from "effect"
 import { assert, it } from "vitest"
 import { openHttp } from "./index.ts"
@@ -32,9 +24,9 @@ class Notes extends Context.Service<Notes, { readonly count: Effect.Effect<numbe
 class Woken extends Context.Service<Woken, { readonly times: () => number }>()("test/Woken") {
   static readonly layer = Layer.effect(
     Woken,
-    Effect.map(OutboxListener, ({ listen }) => {
+    Effect.gen(function* () {
       let times = 0
-      listen("deliveries", () => times++)
+      yield* (yield* CommitFeed).subscribe(({ events = [] }) => void (times += events.length))
       return Woken.of({ times: () => times })
     })
   )

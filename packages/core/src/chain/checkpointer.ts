@@ -8,6 +8,7 @@ import { toHex } from "@flyball/evidence"
 import { Cause, Clock, Context, Effect, Layer, Option, Queue, Semaphore } from "effect"
 import { Entropy } from "../foundation/entropy.ts"
 import { beside } from "../storage/commit-claim.ts"
+import { CommitFeed } from "../storage/commit-feed.ts"
 import { StorageUnavailable } from "../storage/faults.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
 import { Chain } from "./chain.ts"
@@ -86,6 +87,14 @@ export class Checkpointer extends Context.Service<Checkpointer, CheckpointerApi>
   ): Layer.Layer<Checkpointer, never, Chain | Storage | Signer | Guard> =>
     options.readOnly === true ? Layer.effect(Checkpointer, readOnly) : Layer.effect(Checkpointer, make)
 }
+
+/** Wakes the checkpointer at each commit: records that are due for a signature need not wait for its next poll. */
+export const checkpointAtCommits: Layer.Layer<never, never, Checkpointer | CommitFeed> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { onCommit } = yield* Checkpointer
+    yield* (yield* CommitFeed).subscribe(({ records = [] }) => onCommit(records.map(({ kind }) => kind)))
+  })
+)
 
 const make = Effect.gen(function* () {
   const { origin } = yield* Chain

@@ -5,29 +5,25 @@ import type { Capability } from "../capability/capability.ts"
 import { modulesOf } from "../capability/installed.ts"
 import type { Chain } from "../chain/chain.ts"
 import type { Agents } from "../registry/agents/service.ts"
-import type { BreakerListener } from "../verdicts/breakers/breaker-listener.ts"
 import type { Breakers } from "../verdicts/breakers/service.ts"
 import type { Drills } from "../verdicts/drills/service.ts"
 import type { Kill } from "../verdicts/kill/service.ts"
 import type { Reviews } from "../verdicts/reviews/service.ts"
-import type { KillListener } from "../verdicts/kill/kill-listener.ts"
+import type { CommitFeed } from "../storage/commit-feed.ts"
 import type { Storage } from "../storage/port.ts"
 import { type Idempotency, idempotencyJob } from "../idempotency/idempotency.ts"
 import { policyFollower } from "../outward/policy/policy-follower.ts"
-import type { OutboxListener } from "../outward/webhooks/outbox-listener.ts"
 import { modulesJobs } from "./modules.ts"
 import type { Telemetry } from "../outward/telemetry/service.ts"
 
 type JobServices =
   | Agents
   | Breakers
-  | BreakerListener
   | Chain
+  | CommitFeed
   | Drills
   | Idempotency
   | Kill
-  | KillListener
-  | OutboxListener
   | Quotas
   | Reviews
   | Storage

@@ -6,10 +6,9 @@ import { RateLimits } from "../admission/rate-limits.ts"
 import type { Capability } from "../capability/capability.ts"
 import { modulesOf } from "../capability/installed.ts"
 import { BreakerWindows } from "../verdicts/breakers/keeper.ts"
-import { BreakerListener, breakerNotifyingStorage } from "../verdicts/breakers/breaker-listener.ts"
 import { breakerSteps } from "../verdicts/breakers/steps.ts"
 import { Chain } from "../chain/chain.ts"
-import { Checkpointer } from "../chain/checkpointer.ts"
+import { checkpointAtCommits, Checkpointer } from "../chain/checkpointer.ts"
 import { keepFormerOrigins } from "../chain/former-origins.ts"
 import { answeringStorage, Idempotency } from "../idempotency/idempotency.ts"
 import { KeyRotation } from "../chain/rotate-key.ts"
@@ -19,8 +18,6 @@ import type { StartError as ChainStartError } from "../chain/keys/start-errors.t
 import { envelopeTierEvidence } from "../verdicts/envelopes/tier-evidence.ts"
 import { Erasure } from "../outward/erasure/service.ts"
 import { sealAgentMembers } from "../registry/agents/seal-members.ts"
-import { checkpointingStorage } from "../chain/commit-listeners.ts"
-import { KillListener, killNotifyingStorage } from "../verdicts/kill/kill-listener.ts"
 import { toolListSteps } from "../screens/mcp/service.ts"
 import { killSteps } from "../verdicts/kill/steps.ts"
 import { reviewSteps } from "../verdicts/reviews/steps.ts"
@@ -28,11 +25,11 @@ import { Lists } from "../storage/lists/service.ts"
 import { Parts } from "../outward/parts/service.ts"
 import { Packs } from "../outward/packs/service.ts"
 import { Replay } from "../outward/replay/service.ts"
-import { Storage } from "../storage/port.ts"
+import { CommitFeed } from "../storage/commit-feed.ts"
+import type { Storage } from "../storage/port.ts"
 import { Tenant, type TenantRefused } from "../chain/tenant.ts"
 import { modulesLayer, type ModuleServices } from "./modules.ts"
 import { standingApprovalSteps } from "../verdicts/standing-approvals/steps.ts"
-import { OutboxListener, notifyingStorage } from "../outward/webhooks/outbox-listener.ts"
 import type { WebhookSettingsInvalid } from "../outward/webhooks/settings-problem.ts"
 
 /** Options of {@link governorLayer}. */
@@ -62,13 +59,11 @@ export type GovernorServices =
   | Packs
   | Parts
   | Tenant
-  | OutboxListener
-  | BreakerListener
+  | CommitFeed
   | Idempotency
   | Permits
   | Quotas
   | RateLimits
-  | KillListener
   | Lists
   | ModuleServices
 
@@ -93,19 +88,11 @@ export const governorLayer = (
   const governing = modulesLayer.pipe(
     Layer.provide(Layer.mergeAll(steps, toolListSteps, envelopeTierEvidence, BreakerWindows.layer))
   )
-  const writing = Layer.mergeAll(
-    installed(options).pipe(Layer.provideMerge(governing)),
-    operationsStorage,
-    sealAgentMembers(options),
-    keepFormerOrigins(options)
-  ).pipe(
-    Layer.provide(killNotifyingStorage),
-    Layer.provideMerge(KillListener.layer),
-    Layer.provide(breakerNotifyingStorage),
-    Layer.provide(checkpointingStorage)
-  )
   return Layer.mergeAll(
-    writing,
+    installed(options).pipe(Layer.provideMerge(governing)),
+    checkpointAtCommits,
+    sealAgentMembers(options),
+    keepFormerOrigins(options),
     Replay.layer,
     Erasure.layer,
     Parts.layer,
@@ -119,14 +106,10 @@ export const governorLayer = (
   ).pipe(
     Layer.provideMerge(Tenant.layer(options)),
     Layer.provideMerge(signing),
-    Layer.provide(notifyingStorage),
-    Layer.provide(answeringStorage),
-    Layer.provideMerge(Layer.mergeAll(OutboxListener.layer, BreakerListener.layer))
+    Layer.provideMerge(CommitFeed.layer),
+    Layer.provide(answeringStorage)
   )
 }
-
-/** The store that operations see: what they commit reaches webhooks, breakers and checkpoints as well. */
-const operationsStorage = Layer.effect(Storage, Storage)
 
 /** The cast: a host names the products, so that no type here can say which services they bring or ask for. */
 const installed = ({ capabilities = [] }: GovernorLayerOptions) =>

@@ -8,10 +8,11 @@ import { TestClock } from "effect/testing"
 import { Erasure } from "../outward/erasure/service.ts"
 import { Packs } from "../outward/packs/service.ts"
 import { layerOf } from "../storage/choice.ts"
+import { CommitFeed } from "../storage/commit-feed.ts"
 import { memoryStorage } from "../storage/memory/memory.ts"
 import { type RecordDraft, Storage, type StorageApi } from "../storage/port.ts"
 import { Chain } from "../chain/chain.ts"
-import { Checkpointer } from "../chain/checkpointer.ts"
+import { checkpointAtCommits, Checkpointer } from "../chain/checkpointer.ts"
 import { ephemeralKeys } from "../chain/keys/ephemeral-keys.ts"
 import type { Guard } from "../chain/keys/guard.ts"
 import { keysLayerOf } from "../chain/keys/keys.ts"
@@ -29,7 +30,11 @@ export const world = (seed: number | string = 1): Layer.Layer<Storage | Signer |
 /** The services of this folder, opened over whatever store and keys are there. They close with the scope. */
 export const open = (options: ChainOptions = { origin: ORIGIN }) => {
   const signing = Checkpointer.layer(options).pipe(Layer.provideMerge(Chain.layer(options)))
-  const services = Layer.mergeAll(Erasure.layer, Packs.layer()).pipe(Layer.provideMerge(signing), Layer.fresh)
+  const services = Layer.mergeAll(Erasure.layer, Packs.layer(), checkpointAtCommits).pipe(
+    Layer.provideMerge(signing),
+    Layer.provide(CommitFeed.layer),
+    Layer.fresh
+  )
   return Effect.map(Layer.build(services), (context) => ({
     chain: Context.get(context, Chain),
     checkpointer: Context.get(context, Checkpointer),

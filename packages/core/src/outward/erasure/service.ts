@@ -6,7 +6,6 @@ import { type ErasureIn, type ErasureOut, type PartErased, type PartNotFound, Re
 import { type RecordView, readRecord, toHex } from "@flyball/evidence"
 import { Clock, Context, Effect, Layer } from "effect"
 import { Chain } from "../../chain/chain.ts"
-import { Checkpointer } from "../../chain/checkpointer.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import { type Document, type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
@@ -25,12 +24,10 @@ export interface ErasureApi {
 
 /** Service that erases parts of records. Spec: format 1 section 3; decision 0008. */
 export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/core/Erasure") {
-  static readonly layer: Layer.Layer<Erasure, never, Storage | Chain | Checkpointer> = Layer.effect(
+  static readonly layer: Layer.Layer<Erasure, never, Storage | Chain> = Layer.effect(
     Erasure,
     Effect.gen(function* () {
       const storage = yield* Storage
-      const checkpointer = yield* Checkpointer
-
       const { originTag } = yield* Chain
 
       const heldBy = Effect.fnUntraced(function* (record: RecordView, name: string) {
@@ -77,7 +74,6 @@ export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/cor
             return yield* storage.commit(change)
           })
         )
-        checkpointer.onCommit(["part.erased"])
         const { hash, seq } = receipt.records[0]!
         return {
           seq,

@@ -201,7 +201,6 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
                   })
                 ]
               })
-              checkpointer.onCommit(["evidence.exported"])
             })
           )
 

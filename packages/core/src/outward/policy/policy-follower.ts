@@ -9,6 +9,7 @@
 import { besideSuspension, responseFor, suspendingTriggers } from "@flyball/rules"
 import { Clock, Effect, Layer, Option, Queue } from "effect"
 import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
+import { CommitFeed } from "../../storage/commit-feed.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import type { StoredEvent } from "../../storage/outbox/outbox.ts"
 import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
@@ -16,7 +17,6 @@ import { reachedBy } from "../../verdicts/kill/reached-agents.ts"
 import { Kill } from "../../verdicts/kill/service.ts"
 import { policyToActBy, readResponsePolicy } from "../../verdicts/response-policy/service.ts"
 import { newPolicyMail } from "../webhooks/mails.ts"
-import { OutboxListener } from "../webhooks/outbox-listener.ts"
 import { Mailer } from "../webhooks/ports.ts"
 import { lettersOf, type Occurrence, occurrenceOf, policyActor, policyEvents } from "./occurrence.ts"
 import { leasedJob, whereHeld } from "../../storage/leased-job.ts"
@@ -120,16 +120,15 @@ const addResponse = (storage: StorageApi, { target, trigger }: Occurrence) => {
 }
 
 /** Follows at each commit here with an event of {@link policyEvents}, and every five seconds. */
-export const policyFollower: Layer.Layer<never, never, Kill | OutboxListener | Storage> = Layer.effectDiscard(
+export const policyFollower: Layer.Layer<never, never, CommitFeed | Kill | Storage> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const listener = yield* OutboxListener
+    const feed = yield* CommitFeed
     const writes = Option.isSome(yield* Effect.serviceOption(Mailer))
     const sinceMs = Math.max(0, (yield* Clock.currentTimeMillis) - FIRST_MS)
     const wake = yield* Queue.sliding<void>(1)
-    const unlisten = listener.listen("deliveries", (events) => {
-      if (events.some(isPolicyEvent)) Queue.offerUnsafe(wake, undefined)
+    yield* feed.subscribe(({ events }) => {
+      if (events?.some(({ type }) => isPolicyEvent(type)) === true) Queue.offerUnsafe(wake, undefined)
     })
-    yield* Effect.addFinalizer(() => Effect.sync(unlisten))
     yield* leasedJob(
       {
         lease: LEASE,

@@ -8,8 +8,8 @@
 import { Cause, Clock, Effect, Fiber, Layer, Queue, Schedule } from "effect"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import type { Claimed, ClaimAnswer, Delivery } from "../../storage/outbox/outbox.ts"
-import { type ReadFault, Storage } from "../../storage/port.ts"
-import { OutboxListener, notifyingStorage } from "./outbox-listener.ts"
+import { CommitFeed } from "../../storage/commit-feed.ts"
+import { type ChangeSet, type ReadFault, Storage } from "../../storage/port.ts"
 import { outgoingRequest } from "./outgoing.ts"
 import type { Ended } from "./plan-ended-attempts.ts"
 import { SecretBox } from "../../foundation/secret-box.ts"
@@ -63,8 +63,8 @@ const NOT_YET_MS = 50
  */
 export const deliveryEngine = (
   options: DeliveryEngineOptions = {}
-): Layer.Layer<never, never, Storage | WebhookSender | SecretBox | OutboxListener> =>
-  Layer.effectDiscard(engine({ ...defaults, ...options })).pipe(Layer.provide(notifyingStorage))
+): Layer.Layer<never, never, Storage | WebhookSender | SecretBox | CommitFeed> =>
+  Layer.effectDiscard(engine({ ...defaults, ...options }))
 
 const engine = Effect.fnUntraced(function* ({
   batch,
@@ -78,7 +78,7 @@ const engine = Effect.fnUntraced(function* ({
   const sender = yield* WebhookSender
   const crypto = yield* EvidenceCrypto
   const settings = yield* WebhookSettings
-  const listener = yield* OutboxListener
+  const feed = yield* CommitFeed
   const clock = yield* Clock.Clock
   const targets = new Targets(storage, yield* SecretBox, crypto)
   const services = { storage, settings, sha256: crypto.sha256 }
@@ -302,8 +302,8 @@ const engine = Effect.fnUntraced(function* ({
   const claimer = yield* Effect.forkDetach(claiming)
   // Called for each event. Nearly always nobody wants it, and to find that out a claim takes dozens of Effects, two
   // fibers and a timer.
-  const unlisten = listener.listen("deliveries", () => {
-    if (storage.outbox.isEmpty?.() !== true) Queue.offerUnsafe(wake, undefined)
+  yield* feed.subscribe((change) => {
+    if (leavesDeliveries(change) && storage.outbox.isEmpty?.() !== true) Queue.offerUnsafe(wake, undefined)
   })
 
   const drained = Effect.gen(function* () {
@@ -313,7 +313,6 @@ const engine = Effect.fnUntraced(function* ({
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
       closing = true
-      unlisten()
       Queue.offerUnsafe(wake, undefined)
       yield* Effect.timeoutOption(drained, drainMs)
       yield* Fiber.interrupt(claimer)
@@ -322,6 +321,13 @@ const engine = Effect.fnUntraced(function* ({
     })
   )
 })
+
+/**
+ * Whether a commit leaves deliveries that are due. One that waited is due now. What an attempt sends back to wait is
+ * due later, and the engine that did it knows when.
+ */
+const leavesDeliveries = ({ again = [], events = [], moves = [] }: ChangeSet): boolean =>
+  events.length > 0 || again.length > 0 || moves.some(({ from }) => from.state === "pending")
 
 /** How long the store may be away between a claim and its sending; well within the lease. */
 const waitsAMoment = <A>(read: Effect.Effect<A, ReadFault>): Effect.Effect<A, ReadFault> =>

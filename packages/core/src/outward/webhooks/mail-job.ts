@@ -4,6 +4,7 @@
  */
 import { isMailAddress } from "@flyball/contract"
 import { Clock, Effect, Layer, Queue, Stream } from "effect"
+import { CommitFeed } from "../../storage/commit-feed.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { documentPages } from "../../storage/document-pages.ts"
 import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
@@ -11,7 +12,6 @@ import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
 import { readResponsePolicy } from "../../verdicts/response-policy/service.ts"
 import { WEBHOOKS } from "../../storage/outbox/outbox.ts"
 import { forgottenMail, MAIL_TRIES, MAILS, type MailTried, planTried, storedMail, WAITING } from "./mails.ts"
-import { OutboxListener } from "./outbox-listener.ts"
 import { storedWebhook } from "./plan-webhook.ts"
 import { type Mail, Mailer, type MailerApi } from "./ports.ts"
 import { WebhookSettings } from "./settings.ts"
@@ -132,12 +132,13 @@ const tryOnce = (mailer: MailerApi, mail: Mail): Effect.Effect<MailTried> =>
  * Sends waiting e-mails while its scope is open: once a minute, and when one was written here. Spec: document 2 section
  * 6, rule 4; decision 0019.
  */
-export const mailJob: Layer.Layer<never, never, Storage | Mailer | OutboxListener> = Layer.effectDiscard(
+export const mailJob: Layer.Layer<never, never, Storage | Mailer | CommitFeed> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const listener = yield* OutboxListener
+    const feed = yield* CommitFeed
     const wake = yield* Queue.sliding<void>(1)
-    const unlisten = listener.listen("mails", () => Queue.offerUnsafe(wake, undefined))
-    yield* Effect.addFinalizer(() => Effect.sync(unlisten))
+    yield* feed.subscribe(({ puts }) => {
+      if (puts?.some(({ collection }) => collection === MAILS) === true) Queue.offerUnsafe(wake, undefined)
+    })
     yield* leasedJob(
       {
         lease: LEASE,

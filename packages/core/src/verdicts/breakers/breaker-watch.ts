@@ -6,9 +6,9 @@ import { toHex } from "@flyball/evidence"
 import { BREAKERS } from "@flyball/rules"
 import { Cause, Effect, Layer, Queue, Stream } from "effect"
 import { Entropy } from "../../foundation/entropy.ts"
+import { CommitFeed } from "../../storage/commit-feed.ts"
 import { documentPages } from "../../storage/document-pages.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
-import { BreakerListener } from "./breaker-listener.ts"
 import { Breakers } from "./service.ts"
 import { storedBreaker } from "./stored-breaker.ts"
 import { isWatching } from "@flyball/rules"
@@ -18,6 +18,10 @@ export const TICK_MS = 10_000
 /** A process that died is replaced after this. Unit: milliseconds. */
 const LEASE_MS = 15_000
 const LEASE = "breaker_watch"
+/** Agents that are noted at most. Past it the next tick finds the rest. */
+const MAX_NOTED = 100_000
+/** Kinds of records after which no breaker is read: a new agent has none, and the others change no value. */
+const silentKinds: ReadonlySet<string> = new Set(["agent.registered", "breaker.tripped", "part.erased"])
 
 /**
  * Trips the due breakers of all agents, and answers how many tripped. A breaker that cannot be read blocks no other.
@@ -54,18 +58,26 @@ const tripEach = Effect.fnUntraced(function* (agents: Iterable<string>) {
 })
 
 /** Watches while its scope is open. */
-export const breakerWatch: Layer.Layer<never, never, Breakers | BreakerListener | Storage> = Layer.effectDiscard(
+export const breakerWatch: Layer.Layer<never, never, Breakers | CommitFeed | Storage> = Layer.effectDiscard(
   Effect.gen(function* () {
     const storage = yield* Storage
-    const listener = yield* BreakerListener
+    const feed = yield* CommitFeed
     const holder = toHex((yield* Entropy).bytes(16))
     const wake = yield* Queue.sliding<void>(1)
-    const stop = listener.listen(() => void Queue.offerUnsafe(wake, undefined))
-    yield* Effect.addFinalizer(() =>
-      Effect.andThen(Effect.sync(stop), Effect.ignore(storage.releaseLease(LEASE, holder)))
-    )
+    let noted = new Set<string>()
+    yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(LEASE, holder)))
+    yield* feed.subscribe(({ records = [] }) => {
+      for (const { agentId, kind } of records)
+        if (agentId !== null && !silentKinds.has(kind) && noted.size < MAX_NOTED) noted.add(agentId)
+      if (noted.size > 0) Queue.offerUnsafe(wake, undefined)
+    })
+    const takeNoted = (): Iterable<string> => {
+      const taken = noted
+      noted = new Set()
+      return taken
+    }
     yield* Queue.take(wake).pipe(
-      Effect.andThen(Effect.suspend(() => tripEach(listener.take()))),
+      Effect.andThen(Effect.suspend(() => tripEach(takeNoted()))),
       Effect.forever,
       Effect.forkScoped
     )

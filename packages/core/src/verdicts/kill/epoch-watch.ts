@@ -1,9 +1,9 @@
 /** Waits for the next change of the kill state, made by this process or another one. */
 import { Effect, type Scope } from "effect"
 import { KILL_EPOCH } from "@flyball/rules"
+import { CommitFeed } from "../../storage/commit-feed.ts"
 import type { StorageApi } from "../../storage/port.ts"
 import { storeWatch } from "../../storage/store-watch.ts"
-import type { KillListenerApi } from "./kill-listener.ts"
 
 /**
  * How often the epoch's document is read while somebody waits. Unit: milliseconds. One read for all of them: what
@@ -16,16 +16,16 @@ export type NextChange = (version: number) => Effect.Effect<void>
 
 /** A watch over a store. Nobody who waits costs nothing. */
 export const epochWatch = Effect.fnUntraced(function* (
-  storage: StorageApi,
-  listener: KillListenerApi
-): Effect.fn.Return<NextChange, never, Scope.Scope> {
+  storage: StorageApi
+): Effect.fn.Return<NextChange, never, CommitFeed | Scope.Scope> {
   const { next, wake } = yield* storeWatch<number>({
     pollMs: EPOCH_POLL_MS,
     read: () => Effect.map(storage.get(KILL_EPOCH.collection, KILL_EPOCH.id), (epoch) => epoch?.version ?? 0),
     isNews: (known, version) => version !== known
   })
   // Who read the state before the commit has an older version.
-  const stop = listener.listen(wake)
-  yield* Effect.addFinalizer(() => Effect.sync(stop))
+  yield* (yield* CommitFeed).subscribe(({ puts }) => {
+    if (puts?.some(({ collection }) => collection === KILL_EPOCH.collection) === true) wake()
+  })
   return next
 })

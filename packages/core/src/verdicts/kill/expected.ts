@@ -15,12 +15,12 @@ import {
 } from "@flyball/rules"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
 import { beside } from "../../storage/commit-claim.ts"
+import type { CommitFeed } from "../../storage/commit-feed.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { leasedJob, whereHeld } from "../../storage/leased-job.ts"
 import { type ChangeSet, type JsonObject, type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
 import { EPOCH_SCOPE, expectedKey } from "./epoch-key.ts"
 import { EPOCH_POLL_MS, epochWatch } from "./epoch-watch.ts"
-import { KillListener } from "./kill-listener.ts"
 import { storedActivation, type StoredActivation } from "./kill-reader.ts"
 import { instancesPart } from "./plan-activate.ts"
 import { reachedBy } from "./reached-agents.ts"
@@ -112,10 +112,10 @@ export const planExpected = ({ body, id, version }: StoredActivation, { instance
 }
 
 /** Works after each change of the kill state, while its scope is open. */
-export const killExpectation: Layer.Layer<never, never, KillListener | Storage> = Layer.effectDiscard(
+export const killExpectation: Layer.Layer<never, never, CommitFeed | Storage> = Layer.effectDiscard(
   Effect.gen(function* () {
     const storage = yield* Storage
-    const nextChange = yield* epochWatch(storage, yield* KillListener)
+    const nextChange = yield* epochWatch(storage)
     const version = Effect.map(storage.get(KILL_EPOCH.collection, KILL_EPOCH.id), (document) => document?.version ?? 0)
     let known = -1
     yield* leasedJob(

@@ -55,6 +55,7 @@ import type { Writer } from "../../foundation/writer.ts"
 import { AGENTS, type StoredAgent } from "../../registry/agents/document.ts"
 import { readAgent } from "../../registry/agents/read-agent.ts"
 import { secondPerson } from "../../registry/principals/second-person.ts"
+import type { CommitFeed } from "../../storage/commit-feed.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { type ChangeSet, type ReadFault, Storage } from "../../storage/port.ts"
 import { activationOut } from "./activation-out.ts"
@@ -72,7 +73,6 @@ import { resolveTarget } from "./resolve-target.ts"
 import { seenInstances } from "./seen-instances.ts"
 import { signStatus } from "./sign-status.ts"
 import { epochWatch } from "./epoch-watch.ts"
-import { KillListener } from "./kill-listener.ts"
 import { statusOf, tagOf } from "./status.ts"
 
 /** The actor of what the response policy makes of a request. */
@@ -218,7 +218,7 @@ export interface KillApi {
 
 /** Service of the kill switch. Spec: document 1 sections 3 and 4, `/bound/kill`; decision 0047. */
 export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") {
-  static readonly layer: Layer.Layer<Kill, never, Storage | Chain | Signer | KillListener> = Layer.effect(
+  static readonly layer: Layer.Layer<Kill, never, Storage | Chain | Signer | CommitFeed> = Layer.effect(
     Kill,
     Effect.gen(function* () {
       const storage = yield* Storage
@@ -227,7 +227,7 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
       const { origin } = yield* Chain
       const reader = killReader(storage)
       const models = modelsReader(storage)
-      const nextChange = yield* epochWatch(storage, yield* KillListener)
+      const nextChange = yield* epochWatch(storage)
 
       /** The activations that reach a target, and the epoch at which they do. */
       const reaching = Effect.fnUntraced(function* (target: KillTarget) {

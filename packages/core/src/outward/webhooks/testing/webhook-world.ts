@@ -8,10 +8,10 @@ import { keysLayerOf } from "../../../chain/keys/keys.ts"
 import type { GovernorServices, StartError } from "../../../governor/governor-layer.ts"
 import { Replay } from "../../replay/service.ts"
 import { layerOf } from "../../../storage/choice.ts"
+import { CommitFeed } from "../../../storage/commit-feed.ts"
 import { memoryStorage } from "../../../storage/memory/memory.ts"
 import { Storage, type StorageApi } from "../../../storage/port.ts"
 import { governorWorld } from "../../../testing/governor-world.ts"
-import { OutboxListener, notifyingStorage } from "../outbox-listener.ts"
 import { SecretBox, SecretUnreadable } from "../../../foundation/secret-box.ts"
 import { type Attempted, type Mail, Mailer, MailFailed, type OutgoingRequest, WebhookSender } from "../ports.ts"
 import { Webhooks } from "../service.ts"
@@ -95,7 +95,7 @@ export const outsideLayer = (there: Outside): Layer.Layer<WebhookSender | Mailer
   )
 
 /** Services that {@link webhookWorld} provides. */
-export type WebhookWorld = Webhooks | Replay | Chain | OutboxListener | Storage | WebhookSender | Mailer | SecretBox
+export type WebhookWorld = Webhooks | Replay | Chain | CommitFeed | Storage | WebhookSender | Mailer | SecretBox
 
 /**
  * Webhooks over a new store, without the rest of a governor: nothing else wakes as time passes, so days pass in no
@@ -108,8 +108,7 @@ export const webhookWorld = (
   wrap = (storage: StorageApi): StorageApi => storage
 ): Layer.Layer<WebhookWorld, unknown> =>
   Layer.mergeAll(Webhooks.layer, Replay.layer).pipe(
-    Layer.provideMerge(notifyingStorage),
-    Layer.provideMerge(OutboxListener.layer),
+    Layer.provideMerge(CommitFeed.layer),
     Layer.provideMerge(Chain.layer({ origin: "flyball.example/test" })),
     Layer.provide(keysLayerOf(ephemeralKeys())),
     Layer.provideMerge(Layer.effect(Storage, Effect.map(Storage, wrap)).pipe(Layer.provide(layerOf(memoryStorage())))),
