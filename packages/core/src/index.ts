@@ -262,7 +262,7 @@ export { connectionHeaders } from "@flyball/rules"
 export { exactSchedule, type FailedAttempt, nextAttemptAtMs, type ScheduleSettings } from "@flyball/rules"
 export { rounds } from "./foundation/rounds.ts"
 export { mailJob, sendDueMails } from "./outward/webhooks/mail-job.ts"
-export { listedWebhook, shownWebhook } from "./outward/webhooks/plan-webhook.ts"
+export { listedWebhook, shownWebhook } from "./outward/webhooks/document.ts"
 export { type OwnedWebhooksApi, type ShowWebhook, Webhooks, type WebhooksApi } from "./outward/webhooks/service.ts"
 export {
   claimSecretsKey,
@@ -296,7 +296,7 @@ export {
   recoveryNeed,
   type RecoverySite
 } from "./outward/recovery/recover.ts"
-export type { RecoveryCommand } from "./outward/recovery/plan.ts"
+export type { RecoveryCommand } from "./outward/recovery/plan-recover.ts"
 export { type StoredChain, storedChain } from "./outward/recovery/stored-chain.ts"
 export {
   checkRetired,

@@ -3,7 +3,7 @@ import type { MonitorCreate } from "@flyball/contract"
 import { Result } from "effect"
 import { generator } from "../../../packages/statistics/src/index.ts"
 import { planCheck } from "../../../packages/platform/src/monitoring/plan-check.ts"
-import { planMonitor, readMonitor } from "../../../packages/platform/src/monitoring/plan-monitor.ts"
+import { planCreateMonitor, readMonitor } from "../../../packages/platform/src/monitoring/plan-create.ts"
 
 /** The threshold of every stream, and the chance of each inference. */
 const SHARE = 0.05
@@ -35,7 +35,7 @@ const alerts = (more: Partial<MonitorCreate>, share: number, next: () => number)
     })
   )
   let nowMs = 1_700_000_000_000
-  let { body } = planMonitor("mon", read, { orgUnit: "ops", nowMs, writer: "usr", limit: null })
+  let { body } = planCreateMonitor("mon", read, { orgUnit: "ops", nowMs, writer: "usr", limit: null })
   for (let call = 0; call < CALLS; call++) {
     nowMs += EVERY_MS
     const at = new Date(nowMs).toISOString()

@@ -6,7 +6,8 @@ import fc from "fast-check"
 import { assert, it } from "vitest"
 import { type AlertDocument, storedAlert } from "../../../packages/platform/src/monitoring/document.ts"
 import { planCheck } from "../../../packages/platform/src/monitoring/plan-check.ts"
-import { planDelete, planMonitor, readMonitor } from "../../../packages/platform/src/monitoring/plan-monitor.ts"
+import { planDelete } from "../../../packages/platform/src/monitoring/plan-delete.ts"
+import { planCreateMonitor, readMonitor } from "../../../packages/platform/src/monitoring/plan-create.ts"
 import { AlertJudge } from "../../../packages/rules/src/recompute/checks/alerts.ts"
 import { runs } from "../runs.ts"
 
@@ -77,7 +78,7 @@ it("follow from their records, whatever comes in whatever order", () => {
       }
       let nowMs = 1_700_000_000_123
       const by = { orgUnit: "ops", nowMs, writer: `usr_${"0".repeat(26)}`, limit: null }
-      const planned = planMonitor("mon", Result.getOrThrow(read), by)
+      const planned = planCreateMonitor("mon", Result.getOrThrow(read), by)
       take(planned.change.records)
       let stored = { id: "mon", version: 1, body: planned.body }
       let open: { readonly id: string; readonly version: number; readonly body: AlertDocument } | null = null

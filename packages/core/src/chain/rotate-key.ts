@@ -21,7 +21,7 @@ import { chainKeys, type Rotation, rotationsAmong } from "./keys/chain-keys.ts"
 import { Checkpointer } from "./checkpointer.ts"
 import { type Checkpoint, firstCovering } from "./check/checkpoints.ts"
 import { EvidenceCrypto } from "../foundation/crypto.ts"
-import { planRotation } from "./plan-rotation.ts"
+import { planRotate } from "./plan-rotate.ts"
 import { RotationRefused } from "./keys/rotation-refusals.ts"
 import { isSignedByBoth, settleRotation } from "./settle-rotation.ts"
 import { heldKeys, Signer } from "./keys/signer.ts"
@@ -99,7 +99,7 @@ const make = Effect.gen(function* () {
           next: next === null ? null : formatVkey(origin, next.publicKey)
         }
         const receipt = yield* storage.commit(
-          yield* Effect.fromResult(planRotation(crypto, yield* chainKeys(storage, crypto), held))
+          yield* Effect.fromResult(planRotate(crypto, yield* chainKeys(storage, crypto), held))
         )
         return receipt.records[0]!.seq
       })

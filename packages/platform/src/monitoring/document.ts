@@ -226,3 +226,23 @@ export const alertOut = ({ body, id }: Stored<AlertDocument>): Alert => {
 
 /** The counter of an org unit's monitors. */
 export const monitorsOf = (owner: string): string => `${owner}:monitors`
+
+/** Writes the body of a record that states a whole monitor. */
+export const monitorBody = (id: string, { modelId, rule, status }: MonitorDocument, writer: string): JsonObject => ({
+  ...(rule.alpha === null ? {} : { alpha: String(rule.alpha) }),
+  clear_ms: rule.clearMs,
+  clear_threshold: String(rule.clearThreshold),
+  comparator: rule.comparator,
+  metric: rule.metric,
+  min_samples: rule.minSamples,
+  mode: rule.alpha === null ? "threshold" : "anytime",
+  model_id: modelId,
+  monitor_id: id,
+  ...(rule.noDataMs === null ? {} : { no_data_ms: rule.noDataMs }),
+  on_no_data: rule.onNoData,
+  pending_ms: rule.pendingMs,
+  status,
+  threshold: String(rule.threshold),
+  window_ms: rule.windowMs,
+  writer
+})

@@ -41,7 +41,8 @@ import {
   storedMonitor
 } from "./document.ts"
 import { type Arrived, planCheck } from "./plan-check.ts"
-import { planDelete, planMonitor, readMonitor } from "./plan-monitor.ts"
+import { planDelete } from "./plan-delete.ts"
+import { planCreateMonitor, readMonitor } from "./plan-create.ts"
 
 /** Operations on the monitors of one org unit. Spec: document 2 section 4. */
 export interface MonitorsApi {
@@ -105,7 +106,7 @@ export class Monitors extends Context.Service<Monitors, MonitorsApi>()("flyball/
           storage,
           Effect.gen(function* () {
             const { ms: nowMs } = yield* storage.asOf
-            const { body, change } = planMonitor(id, monitor, { orgUnit: unit, nowMs, writer: writer.id, limit })
+            const { body, change } = planCreateMonitor(id, monitor, { orgUnit: unit, nowMs, writer: writer.id, limit })
             return yield* commitAnswered(storage.commit(change), monitorOut({ id, version: 1, body }))
           }).pipe(
             Effect.catchIf(isFull, () => Effect.fail(new PlanLimitReached({ resource: "monitors", limit: limit! })))

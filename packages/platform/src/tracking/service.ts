@@ -53,7 +53,7 @@ import {
   vehicleOut,
   VEHICLES
 } from "./document.ts"
-import { hourOf, type KnownVehicle, planPositions } from "./plan-positions.ts"
+import { hourOf, type KnownVehicle, planTakePositions } from "./plan-take-positions.ts"
 
 /** Operations on the vehicles of one org unit. Spec: document 2 section 8. */
 export interface TrackingApi {
@@ -142,7 +142,7 @@ export class Tracking extends Context.Service<Tracking, TrackingApi>()("flyball/
             )
             const fences = yield* fencesOf(owner)
             const courses = (yield* storage.find(ROUTE_COURSES, "owner", owner)).map(storedAs<CoursesDocument>)
-            const planned = planPositions(new Map(vehicles), { owner, orgUnit: unit, nowMs, fences, courses })
+            const planned = planTakePositions(new Map(vehicles), { owner, orgUnit: unit, nowMs, fences, courses })
             if ("full" in planned) return yield* refused(rows.get(planned.full)![0]!, "vehicle_id", FULL, planned.full)
             return yield* commitAnswered(storage.commit(planned.change), planned.taken)
           }),

@@ -16,7 +16,7 @@ import { fromBase64, fromUtf8, toBase64, utf8 } from "@flyball/evidence"
 import { fillTemplate, sealedForm } from "@flyball/rules"
 import { Effect } from "effect"
 import { reviewOf } from "../calling-agent.ts"
-import { templateValues } from "./plan-move.ts"
+import { templateValues } from "./move.ts"
 import type { ExecutionDocument, StepDefinition, StepState, WorkflowDocument } from "./document.ts"
 
 type AgentStep = StepDefinition & { readonly type: "agent" }

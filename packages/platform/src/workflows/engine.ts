@@ -23,18 +23,11 @@ import {
   storedExecution,
   type WorkflowDocument
 } from "./document.ts"
-import {
-  type Move,
-  outputsFit,
-  planAsk,
-  planClaim,
-  planEnd,
-  planQueue,
-  planRetry,
-  planReview,
-  planStepDone,
-  planWait
-} from "./plan-move.ts"
+import type { Move } from "./move.ts"
+import { outputsFit, planRetry, planReview, planStepDone } from "./plan-step.ts"
+import { planAsk } from "./plan-ask.ts"
+import { planClaim, planQueue, planWait } from "./plan-claim.ts"
+import { planEnd } from "./plan-end.ts"
 
 /** Executions that one process moves on at a time. */
 const MOST_AT_ONCE = 512

@@ -51,8 +51,11 @@ import {
   workflowOut
 } from "./document.ts"
 import { executionEngine, isFull } from "./engine.ts"
-import { type Move, planDecide, planEnd } from "./plan-move.ts"
-import { planStart, planWorkflow, readSteps } from "./plan-start.ts"
+import type { Move } from "./move.ts"
+import { planDecide } from "./plan-decide.ts"
+import { planEnd } from "./plan-end.ts"
+import { planStart } from "./plan-start.ts"
+import { planCreateWorkflow, readSteps } from "./plan-create.ts"
 
 /** The caller who answers a step that asks a person. */
 export interface Approver {
@@ -174,7 +177,9 @@ export class Workflows extends Context.Service<Workflows, WorkflowsApi>()("flyba
             Effect.gen(function* () {
               const { ms: createdAtMs } = yield* storage.asOf
               const of = { name: input.name, orgUnit: unit, fourEyes: input.four_eyes ?? true, steps, sealedHeaders }
-              const { body, change } = yield* Effect.fromResult(planWorkflow(id, { ...of, createdAtMs }, writer.id))
+              const { body, change } = yield* Effect.fromResult(
+                planCreateWorkflow(id, { ...of, createdAtMs }, writer.id)
+              )
               const shown = workflowOut({ id, version: 1, body })
               return yield* commitAnswered(storage.commit(change), shown)
             })

@@ -11,7 +11,7 @@ import { StorageCorrupt } from "../../storage/faults.ts"
 import { type Document, type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { erasedKeyOf } from "./idempotency-key.ts"
-import { planErasure } from "./plan-erasure.ts"
+import { planErase } from "./plan-erase.ts"
 import { type Beside, documentIdOf, type Scrub, scrubOf } from "./scrub.ts"
 
 /** Operation that erases a part. Spec: format 1 section 3; decision 0008. */
@@ -68,9 +68,7 @@ export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/cor
               held: yield* heldBy(read.record, command.name),
               once: yield* erasedKeyOf(storage, originTag, read.record)
             }
-            const change = yield* Effect.fromResult(
-              planErasure(command, target, writer, yield* Clock.currentTimeMillis)
-            )
+            const change = yield* Effect.fromResult(planErase(command, target, writer, yield* Clock.currentTimeMillis))
             return yield* storage.commit(change)
           })
         )

@@ -35,7 +35,7 @@ import {
   storedPack
 } from "./document.ts"
 import { packKeys, retiredPackKeys } from "./pack-keys.ts"
-import { planPack } from "./plan-pack.ts"
+import { planRequestPack } from "./plan-request.ts"
 import { seqsBetween } from "./seqs-between.ts"
 
 /** Operations on evidence packs. Objects outside `scope` are answered as not found. Spec: format 1 section 5. */
@@ -116,7 +116,7 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
           const agentIds = yield* visibleAgents(request, scope)
           const checkpoint = yield* checkpointer.now
           const span = yield* seqsBetween(storage, request, checkpoint.size)
-          const spec = yield* Effect.fromResult(planPack(request, scope, agentIds, checkpoint.size, span))
+          const spec = yield* Effect.fromResult(planRequestPack(request, scope, agentIds, checkpoint.size, span))
           const pack: Omit<PackDocument, "createdBy"> = {
             ...spec,
             ...requestedWithin(scope),
@@ -241,7 +241,9 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
           }
           const agentIds = yield* visibleAgents(request, everyUnit)
           const span = yield* seqsBetween(storage, request, checkpoint.size)
-          const spec: PackSpec = yield* Effect.fromResult(planPack(request, everyUnit, agentIds, checkpoint.size, span))
+          const spec: PackSpec = yield* Effect.fromResult(
+            planRequestPack(request, everyUnit, agentIds, checkpoint.size, span)
+          )
           const run = Effect.runPromiseWith(yield* Effect.context<never>())
           return buildPack(
             { storage, crypto, origin, run, ...(yield* signing) },

@@ -22,7 +22,7 @@ import { StorageCorrupt, StorageUnavailable } from "../../storage/faults.ts"
 import type { StorageApi } from "../../storage/port.ts"
 import { coveredOf } from "./covered.ts"
 import { type Behind, type Begun, diagnose } from "./diagnose.ts"
-import { planRecovery, type RecoveryCommand, reasonProblem } from "./plan.ts"
+import { planRecover, type RecoveryCommand, reasonProblem } from "./plan-recover.ts"
 import { readPrevious } from "../../chain/read-previous.ts"
 import { type NothingToRecover, type OriginTaken, type ReasonInvalid, RecoveryUnsupported } from "./refusals.ts"
 import { retiredChainsOf } from "../../chain/retired-chains.ts"
@@ -129,7 +129,7 @@ const begin = Effect.fnUntraced(function* (
   const taken = (yield* retiredChainsOf(yield* retirement.retired)).map(({ origin }) => origin)
   const random = (yield* Entropy).bytes(16)
   const { publicKey } = (yield* heldKeys(signer)).current
-  const plan = yield* Effect.fromResult(planRecovery(behind, command, { publicKey, taken, random }))
+  const plan = yield* Effect.fromResult(planRecover(behind, command, { publicKey, taken, random }))
   yield* retirement.retire(plan)
 })
 

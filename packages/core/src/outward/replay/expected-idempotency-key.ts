@@ -2,15 +2,15 @@
 import { type Crypto, decisionId, fromUtf8, readJson, type RecordView, utf8 } from "@flyball/evidence"
 import { contentDigest } from "../../verdicts/content/content-digest.ts"
 import { SETTLE_SCOPE } from "../../verdicts/capture/plan-settle.ts"
-import { ROTATION_SCOPE } from "../../chain/plan-rotation.ts"
+import { ROTATION_SCOPE } from "../../chain/plan-rotate.ts"
 import { requestDigest, voidDigest } from "../../verdicts/evaluations/plan-evaluate.ts"
 import { presentedKey } from "../../verdicts/reviews/presentation.ts"
 import { epochKey, expectedKey } from "../../verdicts/kill/epoch-key.ts"
 import { evalKey } from "../../screens/evals/plan-record-eval.ts"
-import { FINDING_SCOPE, keyOfId, LISTING_SCOPE } from "../../screens/mcp/plan-list.ts"
+import { FINDING_SCOPE, keyOfId, LISTING_SCOPE } from "../../screens/mcp/plan-record-list.ts"
 import { EVALUATION_SCOPE, EXTRACTION_SCOPE, PRESENTED_SCOPE, REVIEW_SCOPE, VOID_SCOPE } from "@flyball/rules"
 import type { JsonObject, StoredPart } from "../../storage/port.ts"
-import { REVOKE_SCOPE as WEBHOOK_REVOKED, REVOKED_DIGEST } from "../webhooks/plan-webhook.ts"
+import { REVOKE_SCOPE as WEBHOOK_REVOKED, REVOKED_DIGEST } from "../webhooks/plan-revoke.ts"
 
 /**
  * The row that a record requires in the table of idempotency keys. `digest`: null for a forgotten one; undefined where

@@ -4,10 +4,9 @@ import { counterBy } from "../../foundation/metrics.ts"
 import type { Conflict, StorageConflict } from "../../storage/faults.ts"
 import { WEBHOOKS } from "../../storage/outbox/outbox.ts"
 import type { ChangeSet, CommitReceipt, ReadFault, StorageApi } from "../../storage/port.ts"
-import { type Ended, planEndedAttempts } from "./plan-ended-attempts.ts"
-import { storedWebhook, type StoredWebhook } from "./plan-webhook.ts"
-import type { Sha256 } from "@flyball/rules"
-import { MAX_ATTEMPTS } from "@flyball/rules"
+import { type Ended, planEndAttempts } from "./plan-end-attempts.ts"
+import { storedWebhook, type StoredWebhook } from "./document.ts"
+import { type Sha256, MAX_ATTEMPTS } from "@flyball/rules"
 import type { WebhookSettingsApi } from "./settings.ts"
 
 const deliveries = counterBy(
@@ -48,7 +47,7 @@ export const commitEndedAttempts = (
           const webhooks = failed.length === 0 ? new Map<string, StoredWebhook>() : yield* webhooksOf(storage, failed)
           const besideSuccess =
             settings.endpointFailure === "no_success_since" ? yield* besideSuccessOf(storage, ended) : new Set<string>()
-          const change = planEndedAttempts(ended, { webhooks, besideSuccess, settings, sha256 })
+          const change = planEndAttempts(ended, { webhooks, besideSuccess, settings, sha256 })
           const receipt = yield* storage.commit(change)
           for (const { to } of change.moves ?? []) yield* deliveries[to.state === "pending" ? "retry" : to.state].one
           // What is committed is committed: a read that fails here only leaves the count too low.

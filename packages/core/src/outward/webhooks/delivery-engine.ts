@@ -11,7 +11,7 @@ import type { Claimed, ClaimAnswer, Delivery } from "../../storage/outbox/outbox
 import { CommitFeed } from "../../storage/commit-feed.ts"
 import { type ChangeSet, type ReadFault, Storage } from "../../storage/port.ts"
 import { outgoingRequest } from "./outgoing.ts"
-import type { Ended } from "./plan-ended-attempts.ts"
+import type { Ended } from "./plan-end-attempts.ts"
 import { SecretBox } from "../../foundation/secret-box.ts"
 import { WebhookSender } from "./ports.ts"
 import { renderEvent } from "@flyball/rules"

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import type { StorageConflict } from "../../storage/faults.ts"
 import { type Delivery, WEBHOOKS } from "../../storage/outbox/outbox.ts"
 import type { ReadFault, StorageApi } from "../../storage/port.ts"
-import type { StoredWebhook } from "./plan-webhook.ts"
+import type { StoredWebhook } from "./document.ts"
 import { markResend, RESENDS } from "./resend-missed.ts"
 
 /** Deliveries read at a time to find the one that was just made. */

@@ -8,7 +8,7 @@ import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { idAtMs } from "../../foundation/id-time.ts"
 import { WEBHOOKS } from "../../storage/outbox/outbox.ts"
 import type { Document, DocumentPut, ReadFault, StorageApi } from "../../storage/port.ts"
-import type { StoredWebhook } from "./plan-webhook.ts"
+import type { StoredWebhook } from "./document.ts"
 
 /**
  * How far back events are delivered again.

@@ -38,26 +38,18 @@ import { orgUnitDigestOf } from "../../storage/event.ts"
 import { WEBHOOKS } from "../../storage/outbox/outbox.ts"
 import { type ChangeSet, type Document, type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import {
-  planChange,
-  planCompleteRotation,
-  planCreate,
-  planDisable,
-  planEnable,
-  planRevoke,
-  planRotate,
-  REVOKE_SCOPE,
-  storedWebhook,
-  type StoredWebhook,
-  type WebhookChange,
-  webhookOut
-} from "./plan-webhook.ts"
+import { planChange, type WebhookChange } from "./plan-change.ts"
+import { planCompleteRotation, planRotate } from "./plan-rotate.ts"
+import { planCreate } from "./plan-create.ts"
+import { planDisable } from "./plan-disable.ts"
+import { planEnable } from "./plan-enable.ts"
+import { planRevoke, REVOKE_SCOPE } from "./plan-revoke.ts"
+import { storedWebhook, type StoredWebhook, webhookOut } from "./document.ts"
 import { SecretBox, type SecretBoxApi } from "../../foundation/secret-box.ts"
 import { WebhookSender, type WebhookSenderApi } from "./ports.ts"
 import { RESEND_MS, resendMissed } from "./resend-missed.ts"
 import { redeliver } from "./redeliver.ts"
-import type { WebhookDocument } from "@flyball/rules"
-import { endpointAfter, ownerOf, SECRET_BYTES, secretText, urlFormProblem } from "@flyball/rules"
+import { type WebhookDocument, endpointAfter, ownerOf, SECRET_BYTES, secretText, urlFormProblem } from "@flyball/rules"
 import { openSecrets, overlapUntilMs, sealSecret, storedSecret, WEBHOOK_SECRETS } from "./secrets.ts"
 import { sendTest } from "./send-test.ts"
 import { showDeliveries } from "./show-deliveries.ts"

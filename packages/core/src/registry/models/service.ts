@@ -6,8 +6,11 @@ import { newId } from "../../foundation/ids.ts"
 import { everyDocument } from "../../storage/document-pages.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import { modelOut, planRegisterModel, planUpdateModel } from "./plan-model.ts"
+import { planRegisterModel } from "./plan-register.ts"
+import { planUpdateModel } from "./plan-update.ts"
 import { type ModelDocument, MODELS, modelUnique } from "@flyball/rules"
+import { formatInstant } from "@flyball/evidence"
+import { idAtMs } from "../../foundation/id-time.ts"
 
 /** Operations on models. Spec: document 1 section 4, GET /models. */
 export interface ModelsApi {
@@ -62,3 +65,18 @@ export class Models extends Context.Service<Models, ModelsApi>()("flyball/core/M
     })
   )
 }
+
+/** The model as the interface shows it. */
+const modelOut = (id: string, model: ModelDocument): ModelOut => ({
+  id,
+  provider: model.provider,
+  name: model.name,
+  version: model.version,
+  status: model.status,
+  hosting: model.hosting,
+  price: {
+    input_micro_usd_per_mtok: model.inputMicroUsdPerMtok,
+    output_micro_usd_per_mtok: model.outputMicroUsdPerMtok
+  },
+  created_at: formatInstant(idAtMs(id))
+})

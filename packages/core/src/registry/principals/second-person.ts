@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { ReadFault, StorageApi } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import { PRINCIPALS } from "./plan-seen.ts"
+import { PRINCIPALS } from "./plan-register.ts"
 
 /** Added to a refusal where an erasure hides whether the two are one person. */
 export const ERASED_AUTHOR = "Who wrote it was erased, and a person first seen after that may be the same one."

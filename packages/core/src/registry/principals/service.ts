@@ -9,7 +9,7 @@ import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { INGEST_KEYS } from "../ingest-keys/document.ts"
 import { PLATFORM_KEYS } from "../platform-keys/document.ts"
-import { planSeen, PRINCIPALS } from "./plan-seen.ts"
+import { planRegisterPrincipal, PRINCIPALS } from "./plan-register.ts"
 import {
   identityDigest,
   type IngestKeyDocument,
@@ -38,7 +38,7 @@ export class Principals extends Context.Service<Principals, PrincipalsApi>()("fl
         const known = yield* storage.find(PRINCIPALS, "identity", identityDigest(issuer, subject))
         if (known[0] !== undefined) return { id: known[0].id }
         const id = yield* newId("usr")
-        yield* storage.commit(planSeen(id, issuer, subject))
+        yield* storage.commit(planRegisterPrincipal(id, issuer, subject))
         return { id }
       })
 

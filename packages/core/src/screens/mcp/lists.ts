@@ -38,7 +38,7 @@ import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { ReadFault, StorageApi } from "../../storage/port.ts"
 import type { WitnessedToolList } from "../../verdicts/capture/tool-lists.ts"
-import { LISTING_SCOPE, planList, type ServerAddress, type StoredServer } from "./plan-list.ts"
+import { LISTING_SCOPE, planRecordList, type ServerAddress, type StoredServer } from "./plan-record-list.ts"
 
 /** Pages of one listing that are put together, and how many decisions are searched for those before the last. */
 const MAX_PAGES = 64
@@ -106,7 +106,7 @@ export const recordList = Effect.fnUntraced(function* (
       const hasFinding = findings.some(({ body }) => (body as McpFindingDocument).state === "open")
       const placed = yield* inSlices(placeList(server.body, baseline, manifest, sent.coverage, hasFinding))
       const seenAt = formatInstant((yield* storage.asOf).ms)
-      const change = planList({ ...sent, orgUnitDigest, serverId, manifest }, server, placed, {
+      const change = planRecordList({ ...sent, orgUnitDigest, serverId, manifest }, server, placed, {
         findingId,
         seenAt,
         writer

@@ -60,7 +60,7 @@ import { ToolLists } from "../../verdicts/capture/tool-lists.ts"
 import { countCalls, type ToolCalls } from "./calls.ts"
 import { manifestBytes, namedAddress, readList, recordList, recordWitnessed } from "./lists.ts"
 import { similarNames } from "./similar-names.ts"
-import { FINDING_SCOPE, findingKeys } from "./plan-list.ts"
+import { FINDING_SCOPE, findingKeys } from "./plan-record-list.ts"
 
 /** Servers and findings that one answer lists at most, and servers whose lists are compared with calls. */
 const MAX_SERVERS = 1_000

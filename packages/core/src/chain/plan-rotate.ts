@@ -1,6 +1,5 @@
 /** Plans the records that rotate the signing key. Spec: chain-format section 4, "Rotation"; decision 0011. */
-import type { Crypto } from "@flyball/evidence"
-import { utf8 } from "@flyball/evidence"
+import { type Crypto, utf8 } from "@flyball/evidence"
 import { Result } from "effect"
 import type { ChangeSet } from "../storage/port.ts"
 import { keyIdText, type KeySince } from "./keys/chain-keys.ts"
@@ -25,7 +24,7 @@ export interface HeldVkeys {
  * - Fails: `RotationRefused` when the current key is not the chain's, or there is no next key, or it has been used
  *   before.
  */
-export const planRotation = (
+export const planRotate = (
   crypto: Crypto,
   keys: ReadonlyArray<KeySince>,
   held: HeldVkeys

@@ -1,8 +1,7 @@
 /** Plans the first sight of a person. */
 import { canonicalBytes } from "@flyball/evidence"
 import type { ChangeSet, JsonObject } from "../../storage/port.ts"
-import type { PrincipalDocument } from "@flyball/rules"
-import { identityDigest } from "@flyball/rules"
+import { type PrincipalDocument, identityDigest } from "@flyball/rules"
 
 /** Collection of the principals. */
 export const PRINCIPALS = "principals"
@@ -14,7 +13,7 @@ export const PRINCIPALS = "principals"
  * - Fails: never.
  * - Spec: design section 4, records carry a user pseudonym; decision 0006.
  */
-export const planSeen = (principalId: string, issuer: string, subject: string): ChangeSet => {
+export const planRegisterPrincipal = (principalId: string, issuer: string, subject: string): ChangeSet => {
   const principal: PrincipalDocument = { kind: "user", issuer, subject }
   return {
     puts: [

@@ -1,12 +1,11 @@
-/** Plans the creation of a monitor, and its end. Pure. Spec: api.md "Document 2". */
+/** Plans the creation of a monitor. Pure. Spec: api.md "Document 2". */
 import { detailItem, InvalidInput, type MonitorCreate, monitoringBounds } from "@flyball/contract"
 import { unitOwner } from "@flyball/core"
 import type { ChangeSet, JsonObject } from "@flyball/core/storage"
 import { canonicalBytes } from "@flyball/evidence"
 import { type MonitorRule, newState, shareMetrics } from "@flyball/rules"
 import { Result } from "effect"
-import { type AlertDocument, type MonitorDocument, monitorsOf, putMonitor, type Stored } from "./document.ts"
-import { planEndAlert } from "./plan-check.ts"
+import { type MonitorDocument, monitorsOf, putMonitor, monitorBody } from "./document.ts"
 
 /** Members that some metrics need, and others do not have. */
 const needs = {
@@ -121,7 +120,7 @@ const referenceProblem = ({
 }
 
 /** Plans a monitor: its document, its record, and its place among those that the plan allows. */
-export const planMonitor = (
+export const planCreateMonitor = (
   id: string,
   read: ReturnType<typeof readMonitor> extends Result.Result<infer A, unknown> ? A : never,
   {
@@ -151,59 +150,10 @@ export const planMonitor = (
         {
           kind: "monitor.changed",
           agentId: null,
-          body: recorded(id, body, writer),
+          body: monitorBody(id, body, writer),
           parts: [{ name: "definition", bytes: canonicalBytes(definition as never) }]
         }
       ]
     }
   }
 }
-
-/** Plans the end of a monitor. Its open alert is resolved with it. */
-export const planDelete = (
-  stored: Stored<MonitorDocument>,
-  open: Stored<AlertDocument> | null,
-  nowMs: number,
-  writer: string
-): { readonly change: ChangeSet; readonly body: MonitorDocument } => {
-  const { body: before, id } = stored
-  const ended = open === null ? null : planEndAlert(stored, open, nowMs)
-  const body: MonitorDocument = {
-    ...before,
-    status: "deleted",
-    state: { ...before.state, sinceMs: nowMs, alert: null },
-    slots: {},
-    dueMs: null
-  }
-  return {
-    body,
-    change: {
-      puts: [putMonitor({ ...stored, body }), ...(ended?.puts ?? [])],
-      counts: [{ name: monitorsOf(body.owner), add: -1 }],
-      records: [
-        ...(ended?.records ?? []),
-        { kind: "monitor.changed", agentId: null, body: recorded(id, body, writer), parts: [] }
-      ],
-      events: ended?.events ?? []
-    }
-  }
-}
-
-const recorded = (id: string, { modelId, rule, status }: MonitorDocument, writer: string): JsonObject => ({
-  ...(rule.alpha === null ? {} : { alpha: String(rule.alpha) }),
-  clear_ms: rule.clearMs,
-  clear_threshold: String(rule.clearThreshold),
-  comparator: rule.comparator,
-  metric: rule.metric,
-  min_samples: rule.minSamples,
-  mode: rule.alpha === null ? "threshold" : "anytime",
-  model_id: modelId,
-  monitor_id: id,
-  ...(rule.noDataMs === null ? {} : { no_data_ms: rule.noDataMs }),
-  on_no_data: rule.onNoData,
-  pending_ms: rule.pendingMs,
-  status,
-  threshold: String(rule.threshold),
-  window_ms: rule.windowMs,
-  writer
-})

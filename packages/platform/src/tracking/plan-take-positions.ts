@@ -44,7 +44,7 @@ export interface TrackedUnit {
 export const hourOf = (atMs: number): number => Math.floor(atMs / HOUR_MS) * HOUR_MS
 
 /** Plans positions of many vehicles. `full`: the vehicle of which an hour has no room. */
-export const planPositions = (
+export const planTakePositions = (
   vehicles: ReadonlyMap<string, KnownVehicle>,
   unit: TrackedUnit
 ): { readonly change: ChangeSet; readonly taken: PositionsTaken } | { readonly full: string } => {

@@ -37,7 +37,7 @@ const leave = [CHECKPOINTS, PACKS]
  *
  * - Fails: `ReasonInvalid`, `OriginInvalid`, `OriginTaken`.
  */
-export const planRecovery = (
+export const planRecover = (
   behind: Behind,
   command: RecoveryCommand,
   { publicKey, random, taken }: RecoveryContext

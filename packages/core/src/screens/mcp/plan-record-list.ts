@@ -1,6 +1,12 @@
 /** Plans the record of a list of tools, and of the finding that follows. Pure. Spec: decision 0072. */
-import type { ManifestChangedBody, ManifestSeenBody } from "@flyball/evidence"
-import { canonicalBytes, portableCrypto, toHex, utf8 } from "@flyball/evidence"
+import {
+  type ManifestChangedBody,
+  type ManifestSeenBody,
+  canonicalBytes,
+  portableCrypto,
+  toHex,
+  utf8
+} from "@flyball/evidence"
 import {
   changesOut,
   digestsOut,
@@ -62,7 +68,7 @@ export const findingKeys = (id: string, serverId: string, root: string) => ({
 })
 
 /** Decides what a list changes: one record, and one for a finding. `findingId`: the id that a finding gets. */
-export const planList = (
+export const planRecordList = (
   listing: SeenListing,
   server: StoredServer,
   placed: PlacedList,

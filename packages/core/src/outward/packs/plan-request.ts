@@ -24,7 +24,7 @@ const notFor = {
  *   it begins, or between whose times no record was made; `Forbidden` when a caller that sees only some org units
  *   requests more than a sparse pack.
  */
-export const planPack = (
+export const planRequestPack = (
   request: PackRequest,
   scope: Scope,
   agentIds: ReadonlyArray<string> | null,

@@ -3,7 +3,7 @@ import { parsePrevious } from "@flyball/evidence"
 import { Result } from "effect"
 import type { Behind } from "./diagnose.ts"
 import { nextOrigin } from "./next-origin.ts"
-import { planRecovery, reasonProblem } from "./plan.ts"
+import { planRecover, reasonProblem } from "./plan-recover.ts"
 
 const random = new Uint8Array(16).fill(7)
 const local = `flyball.local/${"0".repeat(26)}`
@@ -43,7 +43,7 @@ describe("the plan of a recovery", () => {
   }
   const context = { publicKey: new Uint8Array(32).fill(1), taken: ["flyball.example/acme~2"], random }
   const planned = (command: { readonly reason?: string; readonly origin?: string } = {}, found = behind) =>
-    planRecovery(found, { reason: command.reason ?? "why", origin: command.origin }, context)
+    planRecover(found, { reason: command.reason ?? "why", origin: command.origin }, context)
 
   it("names the chain before in record 0, whose body is that of any other", () => {
     const plan = Result.getOrThrow(planned())
@@ -97,7 +97,7 @@ describe("the plan of a recovery", () => {
   })
 
   it("does not make a name that is too long to be one", () => {
-    const plan = planRecovery({ ...behind, origin: "x".repeat(254) }, { reason: "why", origin: undefined }, context)
+    const plan = planRecover({ ...behind, origin: "x".repeat(254) }, { reason: "why", origin: undefined }, context)
     assert.isTrue(Result.isFailure(plan) && plan.failure._tag === "OriginInvalid")
   })
 

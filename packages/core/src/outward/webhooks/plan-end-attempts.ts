@@ -1,15 +1,27 @@
 /** Plans the next state of deliveries whose attempts ended, and of their webhooks. Pure. */
 import { formatInstant } from "@flyball/evidence"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
-import type { AttemptError, Delivery, DeliveryMove, EventDraft } from "../../storage/outbox/outbox.ts"
-import { WEBHOOKS } from "../../storage/outbox/outbox.ts"
+import {
+  type AttemptError,
+  type Delivery,
+  type DeliveryMove,
+  type EventDraft,
+  WEBHOOKS
+} from "../../storage/outbox/outbox.ts"
 import type { ChangeSet, DocumentPut, JsonObject, RecordDraft } from "../../storage/port.ts"
 import type { EventType } from "@flyball/contract"
 import { event } from "../../storage/event.ts"
 import { newMail } from "./mails.ts"
-import { changeStatus, type StoredWebhook } from "./plan-webhook.ts"
-import { afterAttempt, type AfterAttempt, deliveryAfter, endpointAfter, endpointFails } from "@flyball/rules"
-import type { Sha256 } from "@flyball/rules"
+import { changeStatus } from "./plan-disable.ts"
+import type { StoredWebhook } from "./document.ts"
+import {
+  afterAttempt,
+  type AfterAttempt,
+  deliveryAfter,
+  endpointAfter,
+  endpointFails,
+  type Sha256
+} from "@flyball/rules"
 import type { WebhookSettingsApi } from "./settings.ts"
 
 /** An attempt that ended. */
@@ -62,7 +74,7 @@ const unrecorded: ReadonlySet<string> = new Set<EventType>([
  * - Fails: never. A delivery that somebody else moved is a conflict of the commit.
  * - Spec: document 2 sections 3 and 6; decision 0019.
  */
-export const planEndedAttempts = (ended: ReadonlyArray<Ended>, context: EndedAttemptsContext): ChangeSet => {
+export const planEndAttempts = (ended: ReadonlyArray<Ended>, context: EndedAttemptsContext): ChangeSet => {
   const failing = failingWebhooks(ended, context)
   const moves: Array<DeliveryMove> = []
   const records: Array<RecordDraft> = []

@@ -37,7 +37,7 @@ export interface ErasureTarget {
  *   already.
  * - Spec: chain-format section 3; decision 0008 says why the writer stands in a part.
  */
-export const planErasure = (
+export const planErase = (
   command: ErasureIn,
   target: ErasureTarget,
   writer: Writer,

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { checkBody, noteSigner, portableCrypto } from "@flyball/evidence"
 import { Result } from "effect"
 import { type KeySince, vkeyAt, vkeysToSign } from "./keys/chain-keys.ts"
-import { planRotation } from "./plan-rotation.ts"
+import { planRotate } from "./plan-rotate.ts"
 
 const vkey = (digit: number): string =>
   noteSigner(portableCrypto, { name: "flyball.example/test", seed: new Uint8Array(32).fill(digit) }).vkey
@@ -14,15 +14,14 @@ const keys: ReadonlyArray<KeySince> = [
 
 describe("planning a rotation", () => {
   it("appends a record of the catalogue that names both keys, once for the key that goes", () => {
-    const { records } = Result.getOrThrow(planRotation(portableCrypto, keys, { current: b, next: c }))
+    const { records } = Result.getOrThrow(planRotate(portableCrypto, keys, { current: b, next: c }))
     assert.deepStrictEqual(
       records!.map(({ body, kind, parts }) => ({ body, kind, parts })),
       [{ kind: "key.rotated", body: { from_key_id: b.split("+")[1]!, to_vkey: c }, parts: [] }]
     )
     assert.isNull(checkBody("key.rotated", records![0]!.body))
     assert.deepInclude(records![0]!.once, { scope: "key.rotated", key: b })
-    const other = Result.getOrThrow(planRotation(portableCrypto, keys, { current: b, next: vkey(4) })).records![0]!
-      .once!
+    const other = Result.getOrThrow(planRotate(portableCrypto, keys, { current: b, next: vkey(4) })).records![0]!.once!
     assert.deepStrictEqual(
       [other.key === b, other.digest === records![0]!.once!.digest],
       [true, false],
@@ -36,7 +35,7 @@ describe("planning a rotation", () => {
     ["back to an earlier key", { current: b, next: a }, /is never used again/],
     ["to itself", { current: b, next: b }, /is never used again/]
   ])("refuses one %s", (_name, held, sentence) => {
-    const planned = planRotation(portableCrypto, keys, held)
+    const planned = planRotate(portableCrypto, keys, held)
     assert.isTrue(Result.isFailure(planned))
     if (Result.isFailure(planned)) assert.match(planned.failure.message, sentence)
   })

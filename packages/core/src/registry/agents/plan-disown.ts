@@ -1,36 +1,14 @@
-/** Plans the owner of an agent: transfer and disown. Pure. */
-import { type DisownIn, InvalidTransition, type OwnershipTransfer } from "@flyball/contract"
+/** Plans the removal of an agent's owner. Pure. */
+import { type DisownIn, InvalidTransition } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
 import { Result } from "effect"
 import type { EventDraft } from "../../storage/outbox/outbox.ts"
 import { event } from "../../storage/event.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import { type AgentPlan, allowed, changeAgent, without } from "./change-agent.ts"
+import { type AgentPlan, allowed, changeAgent } from "./change-agent.ts"
 import type { StoredAgent } from "./document.ts"
-import { ownerPart, reasonPart } from "./parts.ts"
+import { reasonPart } from "./parts.ts"
 import { isCompleteOwner, noOwner, orphanSuspendAtMs } from "@flyball/rules"
-
-/**
- * Decides what giving an agent another owner would change. An agent that was suspended for want of one stays suspended:
- * a person activates it.
- *
- * - Fails: `InvalidTransition` when it is at its end.
- * - Spec: document 1 section 2, `OwnershipTransfer`.
- */
-export const planTransferOwnership = (
-  stored: StoredAgent,
-  input: OwnershipTransfer,
-  writer: Writer
-): Result.Result<AgentPlan, InvalidTransition> =>
-  Result.map(allowed(stored, "transfer-ownership"), () => {
-    const owner = { ownerName: input.owner_name, ownerEmail: input.owner_email }
-    return changeAgent(
-      stored,
-      { ...without(stored.body, "orphanedAtMs", "ownerComplete"), ...owner },
-      { kind: "agent.owner_transferred", body: { owner_complete: true }, parts: ownerPart(owner), writer },
-      [event("agent.owner_transferred", { agent_id: stored.id, writer: writer.id })]
-    )
-  })
 
 /**
  * Decides what taking an agent's owner away would change: from then on it has a week to get another.

@@ -1,8 +1,8 @@
 import { checkBody, formatInstant, portableCrypto } from "@flyball/evidence"
 import { assert, describe, it } from "vitest"
 import type { Delivery } from "../../storage/outbox/outbox.ts"
-import { type Ended, planEndedAttempts, type EndedAttemptsContext } from "./plan-ended-attempts.ts"
-import type { StoredWebhook } from "./plan-webhook.ts"
+import { type Ended, planEndAttempts, type EndedAttemptsContext } from "./plan-end-attempts.ts"
+import type { StoredWebhook } from "./document.ts"
 import type { WebhookDocument } from "@flyball/rules"
 import { literalWebhookSettings } from "./settings.ts"
 
@@ -56,7 +56,7 @@ const plan = (
   more: Partial<EndedAttemptsContext> = {},
   webhooks: ReadonlyArray<StoredWebhook> = [webhook(A), webhook(B)]
 ) =>
-  planEndedAttempts(batch, {
+  planEndAttempts(batch, {
     webhooks: new Map(webhooks.map((one) => [one.id, one])),
     besideSuccess: new Set(),
     settings: literalWebhookSettings,
