@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import { assert, it } from "vitest"
 import { json, jsonWith, pieces } from "./answer/answer.ts"
 import { listText, recordText } from "./answer/json-text.ts"
-import { eventStream } from "./answer/server-sent-events.ts"
+import { eventStream } from "./answer/sse.ts"
 import type { HandlerOf } from "./request/call.ts"
 
 const row = { id: "x.y", method: "GET", path: "/x", summary: "X.", access: access.read } as const

@@ -11,7 +11,7 @@ import type { Incoming, Outgoing } from "./exchange.ts"
 import type { LogRequest } from "./log.ts"
 import { httpCounts } from "./metrics/http-counts.ts"
 import { serveRequest, type Serving } from "./serve-request.ts"
-import { PING_MS } from "./answer/server-sent-events.ts"
+import { PING_MS } from "./answer/sse.ts"
 import { Tracing } from "./telemetry/tracing.ts"
 import { writeProblem } from "./answer/write-answer.ts"
 

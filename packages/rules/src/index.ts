@@ -410,11 +410,11 @@ export {
   type ApprovalState,
   approvalState,
   questionOf,
-  consumption,
   isSameLayers,
   isWaiting,
   type Presenting
 } from "./reviews/approval.ts"
+export { consumption } from "./reviews/consume.ts"
 export {
   approvalsNeeded,
   canServe,

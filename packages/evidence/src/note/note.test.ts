@@ -6,7 +6,7 @@ import { parseCheckpoint, parseGeneralCheckpoint } from "../checkpoint/checkpoin
 import { portableCrypto } from "../crypto.ts"
 import { nodeCrypto } from "../node/crypto.ts"
 import { formatNote, MAX_NOTE_SIGNATURES, parseNote, signatureLine } from "./note.ts"
-import { cosigner, noteSigner } from "./sign-note.ts"
+import { cosigner, noteSigner } from "../checkpoint/sign.ts"
 import { verifyNote } from "./verify-note.ts"
 import { checkVkey, formatVkey, isVerifiable, keyIdOf, parseVkey } from "./vkey.ts"
 

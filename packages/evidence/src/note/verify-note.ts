@@ -1,10 +1,9 @@
 /** Which signature lines of a note verify, and which we cannot judge. */
 import type { Crypto } from "../crypto.ts"
 import { verifyEd25519 } from "../ed25519/strict.ts"
-import { readCosignature } from "../checkpoint/cosignature.ts"
+import { readCosignature } from "./cosignature.ts"
 import type { Note, NoteSignature } from "./note.ts"
-import type { Vkey } from "./vkey.ts"
-import { isSameKey, isVerifiable, signatureType } from "./vkey.ts"
+import { type Vkey, isSameKey, isVerifiable, signatureType } from "./vkey.ts"
 
 /** A signature line with the known key that it names. */
 export interface JudgedSignature {

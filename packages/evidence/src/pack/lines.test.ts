@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest"
 import { concatBytes, fromHex, fromUtf8, toHex, utf8 } from "../bytes.ts"
 import { portableCrypto } from "../crypto.ts"
 import { nodeCrypto } from "../node/crypto.ts"
-import { noteSigner } from "../note/sign-note.ts"
+import { noteSigner } from "../checkpoint/sign.ts"
 import type { PackHeader } from "./format.ts"
 import { packLines } from "./lines.ts"
 

@@ -11,7 +11,7 @@ import {
 import { Effect } from "effect"
 import { type Answer, json, jsonWith, pieces } from "../answer/answer.ts"
 import { knows } from "../request/accepts.ts"
-import { eventStream, ping, serverSentEvent } from "../answer/server-sent-events.ts"
+import { eventStream, ping, serverSentEvent } from "../answer/sse.ts"
 import type { AnyHandler, Call, Services } from "../request/call.ts"
 import { checkLastEventId, operationCaller } from "../request/operation-caller.ts"
 

@@ -21,7 +21,7 @@ import {
 } from "@flyball/core"
 import { isOptions, describeValue } from "@flyball/core/storage"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
-import { NOTHING_ALLOWED, parseAllowList } from "./allowed-addresses.ts"
+import { NOTHING_ALLOWED, parseAllowList } from "./egress.ts"
 import { EXCERPT_BYTES, excerptOf } from "./excerpt.ts"
 import { headersProblem } from "./headers.ts"
 import { pinnedAgents, type PinnedAgents } from "./pinned-agents.ts"

@@ -1,6 +1,6 @@
 /** Names to addresses, all of them, at each attempt. */
 import { lookup } from "node:dns/promises"
-import { type AllowList, egressRefusal } from "./allowed-addresses.ts"
+import { type AllowList, egressRefusal } from "./egress.ts"
 import type { Target } from "./target.ts"
 
 /** Every address of a name; rejects when there is none. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
-import { NOTHING_ALLOWED, parseAllowList } from "./allowed-addresses.ts"
+import { NOTHING_ALLOWED, parseAllowList } from "./egress.ts"
 import { isUsualPort, readTarget, type UrlRules } from "./target.ts"
 
 const closed: UrlRules = { allow: NOTHING_ALLOWED, allowHttp: false, ports: null }

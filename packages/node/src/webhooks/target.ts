@@ -1,5 +1,5 @@
 /** A webhook's URL: its form, its port, and the address it may hold. No name is resolved here. */
-import { type AllowList, egressRefusal, isHostName } from "./allowed-addresses.ts"
+import { type AllowList, egressRefusal, isHostName } from "./egress.ts"
 
 /** Rules that a webhook's URL must satisfy. */
 export interface UrlRules {

@@ -2,10 +2,9 @@
 import { describe, expect, it } from "vitest"
 import { nodeCrypto } from "../../node/crypto.ts"
 import { signatureLine } from "../../note/note.ts"
-import { cosigner } from "../../note/sign-note.ts"
+import { cosigner } from "../../checkpoint/sign.ts"
 import { sampleLog } from "../sample-packs.ts"
-import type { VerifyOptions } from "../verify-pack.ts"
-import { verifyPack } from "../verify-pack.ts"
+import { type VerifyOptions, verifyPack } from "../verify-pack.ts"
 
 const NOW_S = 1_795_219_200
 const { note, pack, signer } = sampleLog(nodeCrypto)

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest"
 import { utf8 } from "../../bytes.ts"
 import { nodeCrypto } from "../../node/crypto.ts"
-import { noteSigner } from "../../note/sign-note.ts"
+import { noteSigner } from "../../checkpoint/sign.ts"
 import { formatVkey, parseVkey } from "../../note/vkey.ts"
 import { KeyHints } from "./key-hints.ts"
 import { SAMPLE_ORIGIN, sampleLog, type SamplePlan } from "../sample-packs.ts"

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest"
 import { nodeCrypto } from "../../node/crypto.ts"
 import { signatureLine } from "../../note/note.ts"
-import { noteSigner } from "../../note/sign-note.ts"
+import { noteSigner } from "../../checkpoint/sign.ts"
 import { SAMPLE_ORIGIN, sampleLog } from "../sample-packs.ts"
 import { verifyPack } from "../verify-pack.ts"
 

@@ -4,7 +4,8 @@
  */
 import type { Decision } from "@flyball/envelope"
 import { portableCrypto, toHex } from "@flyball/evidence"
-import { approvalState, type ApprovalState, questionOf, consumption, isSameLayers } from "../../reviews/approval.ts"
+import { approvalState, type ApprovalState, questionOf, isSameLayers } from "../../reviews/approval.ts"
+import { consumption } from "../../reviews/consume.ts"
 import {
   approvalsNeeded,
   canServe,

@@ -1,9 +1,9 @@
-/** Signing notes with a key held in memory. */
+/** Signs checkpoints, and other notes of a log, with a key held in memory. */
 import { toHex, utf8 } from "../bytes.ts"
 import type { Crypto } from "../crypto.ts"
-import { cosignatureMessage, writeCosignature } from "../checkpoint/cosignature.ts"
-import { signatureLine } from "./note.ts"
-import { formatVkey, keyIdOf, signatureType } from "./vkey.ts"
+import { cosignatureMessage, writeCosignature } from "../note/cosignature.ts"
+import { signatureLine } from "../note/note.ts"
+import { formatVkey, keyIdOf, signatureType } from "../note/vkey.ts"
 
 /** A key that makes signature lines. */
 export interface NoteSigner {

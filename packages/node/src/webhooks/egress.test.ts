@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import { spellingsOfFour, spellingsOfSix } from "../testing/spellings.ts"
 import { type Address, type AddressRange, parseAddress, parseRange } from "./address.ts"
-import { type AllowList, egressRefusal, NOTHING_ALLOWED, parseAllowList } from "./allowed-addresses.ts"
+import { type AllowList, egressRefusal, NOTHING_ALLOWED, parseAllowList } from "./egress.ts"
 import { readTarget } from "./target.ts"
 
 const vectors = JSON.parse(
