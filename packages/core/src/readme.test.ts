@@ -9,7 +9,7 @@ import { mountOn } from "./governor/mount.ts"
 import { memoryStorage } from "./storage/memory/memory.ts"
 
 const here = import.meta.dirname
-/** Each example and what it says that it prints. */
+/** Reads each example and what it says that it prints. */
 const examples = async (): Promise<ReadonlyArray<readonly [code: string, prints: string]>> => {
   const readme = await readFile(join(here, "../README.md"), "utf8")
   return [...readme.matchAll(/```ts\n([\s\S]*?)```\n\nIt prints:\n\n```text\n([\s\S]*?)```/g)].map(

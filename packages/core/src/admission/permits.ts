@@ -71,12 +71,12 @@ class Calls {
   /** At least so many the store has of this process, stated at this time. Unit: milliseconds of the monotonic clock. */
   stated = 0
   statedMs = Number.NEGATIVE_INFINITY
-  /** Whether the last statement failed: the store may have more. */
+  /** True when the last statement failed: the store may have more. */
   isDue = false
   isKept = false
   /** Ends the pause before the next statement. */
   wake: () => void = () => {}
-  /** Whether a release ends it. */
+  /** True when a release ends it. */
   heedsRelease = false
 }
 

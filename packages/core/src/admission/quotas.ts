@@ -49,7 +49,7 @@ export type Reserved =
       readonly resetS: number
     }
 
-/** What was used in the month at hand. */
+/** The use in the month at hand. */
 export interface MonthlyUse {
   /** `YYYY-MM`, by the store's clock, UTC. */
   readonly period: string

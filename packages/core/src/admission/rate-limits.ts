@@ -85,12 +85,12 @@ interface Waiter {
   readonly resume: (exit: Exit.Exit<RateLimited, ReadFault>) => void
 }
 
-/** What this process has in hand of some rows. */
+/** The units of some rows that this process has in hand. */
 class Hand {
   readonly rows: ReadonlyArray<LimitRow>
-  /** Those who wait, in order; one that gives up takes itself out. */
+  /** The waiters, in order; one that gives up takes itself out. */
   readonly waiting: Set<Waiter> = new Set()
-  /** Whether a request to the store is under way. */
+  /** True while a request to the store is under way. */
   isOut = false
   /** Units in hand. They are used before `untilMs` of the monotonic clock, and given back after. */
   units = 0
@@ -219,7 +219,7 @@ const makeRateLimits = Effect.gen(function* () {
     givingBack ??= Effect.runForkWith(services)(giveBack)
   }
 
-  /** What was not used goes back when its second is over; what nobody uses any more is forgotten. */
+  /** Gives back what was not used when its second is over, and forgets what nobody uses any more. */
   const giveBack: Effect.Effect<void> = Effect.gen(function* () {
     while (hands.size > 0) {
       yield* Effect.sleep(GIVE_BACK_MS)

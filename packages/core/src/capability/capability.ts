@@ -7,6 +7,6 @@
  */
 export interface Capability {
   readonly name: string
-  /** What `defineModule` answers. Plain here, so that hosts without Effect see nothing of it. */
+  /** The values of `defineModule`. Plain here, so that hosts without Effect see nothing of it. */
   readonly modules: ReadonlyArray<object>
 }

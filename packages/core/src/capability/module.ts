@@ -42,7 +42,7 @@ export interface Module<
   readonly layer: L
   readonly jobs: ReadonlyArray<J>
   readonly reads: ReadonlyArray<Read>
-  /** Whether it only holds the place of a module of its name that a host may install. */
+  /** True when it only holds the place of a module of its name that a host may install. */
   readonly isPlaceholder: boolean
 }
 

@@ -64,7 +64,7 @@ export interface OperationCaller {
   readonly received: ReceivedRequest | null
   /** Aborts when the caller no longer waits for the answer. */
   readonly signal: AbortSignal
-  /** Whether the caller has the value of this tag already. */
+  /** Reports whether the caller has the value of this tag already. */
   readonly knows: (tag: string) => boolean
   /** The version that the caller expects; null for any. */
   readonly ifVersion: number | null
@@ -97,11 +97,11 @@ export interface Account {
   readonly agentId: string | null
   readonly plan: Plan
   readonly limits: PlanLimits
-  /** What every request takes of. */
+  /** The row that every request takes of. */
   readonly row: LimitRow
-  /** What this request may use of a month's quota; null where its row uses none. */
+  /** The reservation of a month's quota for this request; null where its row uses none. */
   readonly reservation: QuotaReservation | null
-  /** What this request reserves by itself before it runs; null where its row reserves nothing by itself. */
+  /** The quota that this request reserves by itself before it runs; null where its row reserves none by itself. */
   readonly use: QuotaUse | null
 }
 
@@ -137,14 +137,14 @@ export interface Tagged<T> {
   readonly asOf?: { readonly seq: number; readonly ms: number }
 }
 
-/** What a step of a stream brought: events with the ids behind which a client continues, oldest first. */
+/** A step of a stream: events with the ids behind which a client continues, oldest first. */
 export interface StreamStep<T> {
   readonly events: ReadonlyArray<{ readonly id: number; readonly data: T }>
   /** The id behind which a client continues although no event came; null where that stays the one before. */
   readonly readTo: number | null
 }
 
-/** What an operation answers: the value of its row's success, in its form. */
+/** The answer of an operation: the value of its row's success, in its form. */
 export type Answered<S> = S extends { readonly form: "versioned"; readonly schema: infer T extends Schema.Top }
   ? Versioned<T["Type"]>
   : S extends { readonly form: "tagged"; readonly schema: infer T extends Schema.Top }
@@ -157,7 +157,7 @@ export type Answered<S> = S extends { readonly form: "versioned"; readonly schem
           ? T["Type"]
           : Uint8Array | AsyncIterable<Uint8Array>
 
-/** What an operation whose request waits may fail with besides. */
+/** Further failures of an operation whose request waits. */
 type Waiting<Q> = "wait_ms" extends keyof QueryValue<Q> ? LostAccess : never
 
 /** The operation of a row. It fails with the refusals of the row, and no others. */

@@ -16,7 +16,7 @@ export interface RotationParts {
   readonly origin: string
 }
 
-/** Whether the first stored checkpoint that covers this rotation carries both signatures. */
+/** Reports whether the first stored checkpoint that covers this rotation carries both signatures. */
 export const isSignedByBoth = (
   storage: StorageApi,
   crypto: Crypto,

@@ -13,7 +13,7 @@ export const defaultTenantId = "default"
 
 const TENANT_ID = /^[A-Za-z0-9._-]{1,64}$/
 
-/** Whether this can be a tenant's id. It is fixed from the first start on. */
+/** Reports whether this can be a tenant's id. It is fixed from the first start on. */
 export const isTenantId = (value: unknown): value is string => typeof value === "string" && TENANT_ID.test(value)
 
 /**

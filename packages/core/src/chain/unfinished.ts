@@ -1,4 +1,4 @@
-/** Whether a recovery was stopped halfway. Pure. */
+/** Finds a recovery that was stopped halfway. Pure. */
 import type { Previous } from "@flyball/evidence"
 import type { SignedState } from "./keys/guard.ts"
 
@@ -12,9 +12,9 @@ export interface Found {
   /** The name of the key; null for a signer that keeps none. */
   readonly keyOrigin: string | null
   readonly signed: SignedState | null
-  /** Whether the guard came out of a copy, and nobody has said that nothing was signed after it. */
+  /** True when the guard came out of a copy, and nobody has said that nothing was signed after it. */
   readonly inDoubt: boolean
-  /** Whether the store holds a checkpoint of the new chain. */
+  /** True when the store holds a checkpoint of the new chain. */
   readonly isSigned: boolean
 }
 
@@ -33,7 +33,7 @@ export const isUnfinished = (found: Found): boolean =>
   (found.keyOrigin === found.previous.origin || found.signed?.origin === found.previous.origin) &&
   mayFollow(found.previous, found)
 
-/** Whether a recovery that stopped can have left this guard. */
+/** Reports whether a recovery that stopped can have left this guard. */
 const mayFollow = (previous: Previous, { inDoubt, isSigned, origin, signed }: Found): boolean => {
   if (signed?.origin === origin) return signed.size === 1 && !inDoubt
   return !isSigned && (previous.signedSize === null || signed?.origin === previous.origin)

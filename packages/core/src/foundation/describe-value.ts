@@ -20,7 +20,7 @@ export const describeValue = (value: unknown): string => {
   }
 }
 
-/** Whether a value is an object that options can be read from. For callers in plain JavaScript. */
+/** Reports whether a value is an object that options can be read from. For callers in plain JavaScript. */
 export const isOptions = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 

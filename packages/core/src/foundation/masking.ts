@@ -3,7 +3,7 @@
 /** Characters of a number that stay, at its end. */
 const SHOWN = 4
 
-/** What stands between the pieces of one number: a blank, a hyphen, a dot, or two of such. */
+/** The most characters between the pieces of one number: blanks, hyphens and dots. */
 const BETWEEN = 2
 
 /**

@@ -17,12 +17,12 @@ export const everyUnit: Scope = { orgUnits: "*" }
 export const unitScope = (orgUnit: string): Scope => (orgUnit === "*" ? everyUnit : { orgUnits: [orgUnit] })
 
 /**
- * Whether `scope` covers a thing of this org unit. A thing whose org unit was erased belongs to nobody's unit but `*`.
- * Spec: document 1 section 5, item 3; decisions 0006 and 0016.
+ * Reports whether `scope` covers a thing of this org unit. A thing whose org unit was erased belongs to nobody's unit
+ * but `*`. Spec: document 1 section 5, item 3; decisions 0006 and 0016.
  */
 export const covers = (scope: Scope, orgUnit: string | null): boolean =>
   scope.orgUnits === "*" || (orgUnit !== null && scope.orgUnits.includes(orgUnit))
 
-/** Whether everything that `inner` covers is covered by `scope` too. */
+/** Reports whether `scope` covers everything that `inner` covers. */
 export const coversAll = (scope: Scope, inner: Scope): boolean =>
   scope.orgUnits === "*" || (inner.orgUnits !== "*" && inner.orgUnits.every((orgUnit) => covers(scope, orgUnit)))

@@ -20,7 +20,7 @@ const nothing = (): void => undefined
 const tasks: Array<() => void> = []
 /** Tasks at the front that are done. */
 let done = 0
-/** Whether this turn has had its share, or is having it. */
+/** True when this turn has had its share, or is having it. */
 let begun = false
 let left = 0
 let untilMs = 0
@@ -31,7 +31,7 @@ export const queueTask = (task: () => void): void => {
   if (!begun) begin()
 }
 
-/** Whether something may be done at once: this turn has time left, and no task waits. */
+/** Reports whether something may be done at once: this turn has time left, and no task waits. */
 export const isTurnFree = (): boolean => {
   if (!begun) begin()
   return tasks.length === 0 && performance.now() <= untilMs

@@ -8,8 +8,8 @@
 export const maxTextBytes = 1024
 
 /**
- * Whether every store can hold this text as an id or a key: no U+0000 (Postgres has none), no lone surrogate (UTF-8 has
- * none), not too long.
+ * Reports whether every store can hold this text as an id or a key: no U+0000 (Postgres has none), no lone surrogate
+ * (UTF-8 has none), not too long.
  *
  * Reads answer "not there" for other text, since nothing can be stored under it.
  */

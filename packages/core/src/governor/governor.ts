@@ -96,7 +96,7 @@ export interface GovernorOptions {
   /** Where everything is kept: `memoryStorage()`, `sqliteStorage(…)`, `postgresStorage(…)`. */
   readonly storage: StorageChoice
   /**
-   * Who signs: `dataFolder(…)` of `@flyball/node`. Left out, keys live as long as the process; only a store in memory
+   * The signer: `dataFolder(…)` of `@flyball/node`. Left out, keys live as long as the process; only a store in memory
    * may leave them out.
    */
   readonly keys?: KeysChoice | undefined
@@ -117,8 +117,8 @@ export interface GovernorOptions {
    */
   readonly channelCheckS?: number | undefined
   /**
-   * Who the records name as their writer where a call names nobody: `usr_…`, `key_…` or `system:<name>`; `system:host`
-   * when left out.
+   * The writer that records name where a call names nobody: `usr_…`, `key_…` or `system:<name>`; `system:host` when
+   * left out.
    */
   readonly writer?: string | undefined
   /**
@@ -158,7 +158,7 @@ export interface ResponsePolicyClient extends ClientOf<typeof rows.responsePolic
   version(options?: CallOptions): Promise<number>
 }
 
-/** Whether the behaviour of agents changed. Spec: document 1 section 4, GET /behavior/agents/{agent_id}/change. */
+/** Changes of the behaviour of agents. Spec: document 1 section 4, GET /behavior/agents/{agent_id}/change. */
 export interface BehaviorClient extends ClientOf<typeof rows.behavior> {}
 
 /**
@@ -304,7 +304,7 @@ export interface Governor extends AsyncDisposable {
   /** Limits on what an agent does that stop it by themselves. */
   readonly breakers: BreakersClient
   /**
-   * Whether an agent may do what it intends: decided, recorded and durable when the promise resolves. The input counts
+   * Decides whether an agent may do what it intends: recorded and durable when the promise resolves. The input counts
    * as it is at the call.
    */
   readonly evaluate: EvaluationsClient["evaluate"]
@@ -330,7 +330,7 @@ export interface Governor extends AsyncDisposable {
   readonly standingApprovals: StandingApprovalsClient
   /** Usage of agents, and figures of reviews and incidents. */
   readonly telemetry: TelemetryClient
-  /** Whether the behaviour of agents changed. */
+  /** Changes of the behaviour of agents. */
   readonly behavior: BehaviorClient
   /** Results of eval suites, each compared with the run before it. */
   readonly evals: EvalsClient

@@ -7,7 +7,7 @@ import type { GovernorOptions } from "./governor.ts"
 import { isTenantId } from "../chain/tenant.ts"
 import { GovernorError } from "../foundation/governor-error.ts"
 
-/** Whether an option was not given. Null is what many hosts' settings say where there is none. */
+/** Reports whether an option was not given. Null is what many hosts' settings say where there is none. */
 export const isLeftOut = (value: unknown): value is null | undefined => value === undefined || value === null
 
 const hasLayer = (value: unknown): boolean => typeof value === "object" && value !== null && "layer" in value

@@ -19,7 +19,7 @@ export interface Mount {
    * - Fails: throws `GovernorError`, code `closed`.
    */
   readonly enter: () => () => void
-  /** Whether the governor is being closed: what continues without an end of its own ends now. */
+  /** Reports whether the governor is being closed: what continues without an end of its own ends now. */
   readonly isClosing: () => boolean
 }
 

@@ -31,9 +31,9 @@ export interface Repeatable {
   readonly fingerprint: string
   /** Id of this attempt, which a later repeat names. */
   readonly requestId: string
-  /** Whether the answer has a secret: it is kept sealed. Left out: it has none. */
+  /** True when the answer has a secret: it is kept sealed. Left out: it has none. */
   readonly isSecret?: boolean
-  /** Whether it acts outside of the store before it commits: then no other process begins it meanwhile. */
+  /** True when it acts outside of the store before it commits: then no other process begins it meanwhile. */
   readonly actsOutside?: boolean
   /** Makes the answer from what {@link commitAnswered} was given; left out: that is the answer. */
   readonly answerOf?: (value: unknown) => KeptAnswer
@@ -55,7 +55,7 @@ export interface Repeat extends KeptAnswer {
 
 /** Operations of {@link Idempotency}. */
 export interface IdempotencyApi {
-  /** Whether answers with a secret can be kept. */
+  /** True when answers with a secret can be kept. */
   readonly keepsSecrets: boolean
   /**
    * Runs an attempt and keeps its answer, or answers what was kept. An attempt that fails keeps nothing. It goes on
@@ -142,7 +142,7 @@ export const idempotencyJob: Layer.Layer<never, never, Idempotency | Storage> = 
   )
 )
 
-/** What the running commit answers, in a box; null where it does not say. */
+/** The answer of the running commit, in a box; null where it does not say. */
 const OfferedAnswer = Context.Reference<{ readonly value: unknown } | null>("flyball/core/idempotency/OfferedAnswer", {
   defaultValue: () => null
 })
@@ -192,9 +192,9 @@ class Claim implements CommitClaim {
   readonly #box: SecretBoxApi | null
   #version: number
   #isOver = false
-  /** Whether the attempt has committed it. */
+  /** True once the attempt has committed it. */
   isTaken = false
-  /** Whether it was committed with the answer. */
+  /** True once it was committed with the answer. */
   isAnswered = false
 
   constructor(
@@ -293,7 +293,7 @@ const makeIdempotency = Effect.gen(function* () {
   const underWay = new Map<string, string>()
   const fibers = new Set<Fiber.Fiber<unknown, unknown>>()
 
-  /** What a kept answer means for this request. */
+  /** Answers what a kept answer means for this request. */
   const standing = Effect.fnUntraced(function* (
     { fingerprint }: Repeatable,
     found: Document,

@@ -14,7 +14,7 @@ export interface AgentCall {
   readonly maxBytes: number
 }
 
-/** What came of it. A failure is a result. */
+/** The result of a request. A failure is one too. */
 export interface AgentCalled {
   /** Null where there was no answer. */
   readonly statusCode: number | null
@@ -22,9 +22,9 @@ export interface AgentCalled {
   readonly body: Uint8Array
   /** Media type that its answer states, without parameters; left out where it states none. */
   readonly mediaType?: string
-  /** Whether all of the body is there. */
+  /** True when all of the body is there. */
   readonly isComplete: boolean
-  /** Whether it has more bytes than are read. */
+  /** True when it has more bytes than are read. */
   readonly isTooLarge: boolean
   /** Milliseconds, by a monotonic clock. */
   readonly durationMs: number

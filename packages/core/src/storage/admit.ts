@@ -147,7 +147,7 @@ const idempotencyFates = (
   })
 }
 
-/** Whether every draft of a ChangeSet repeats a sealed record. Its events were emitted the first time. */
+/** Reports whether every draft of a ChangeSet repeats a sealed record. Its events were emitted the first time. */
 export const isRepeat = (fates: ReadonlyArray<Fate>): boolean =>
   fates.length > 0 && fates.every(({ _tag }) => _tag !== "Fresh")
 

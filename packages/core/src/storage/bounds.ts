@@ -126,7 +126,7 @@ const putsProblem = (change: ChangeSet): string | null => {
   return null
 }
 
-/** Whether this document was seen before; it is now. */
+/** Reports whether this document was seen before; it is now. */
 const isTwice = (seen: Set<string> | null, collection: string, id: string): boolean => {
   if (seen === null) return false
   const address = `${collection}\0${id}`

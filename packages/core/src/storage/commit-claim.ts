@@ -1,4 +1,4 @@
-/** What commits carry for the request that makes them. Spec: document 2 section 4; platform section 4. */
+/** The claim that commits carry for the request that makes them. Spec: document 2 section 4; platform section 4. */
 import { Context, Effect } from "effect"
 import type { StorageConflict } from "./faults.ts"
 import type { ChangeSet, CommitReceipt, ReadFault, StorageApi } from "./port.ts"

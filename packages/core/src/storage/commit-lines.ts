@@ -20,7 +20,7 @@ const RECORDS_BESIDE = 50
  */
 const MAX_PASSES = 4
 
-/** Whether this commit is made again after a conflict: it keeps its place before those that have not had a turn. */
+/** True when this commit is made again after a conflict: it keeps its place before those that have not had a turn. */
 export const LostBefore = Context.Reference<boolean>("flyball/core/LostBefore", { defaultValue: () => false })
 
 /** Records and bytes that an item adds to a batch. */
@@ -50,12 +50,12 @@ export class CommitLines<A extends { readonly weight: Weight }> {
     return classes.every((name) => this.#lines[name].size === 0)
   }
 
-  /** Whether what waits fills a batch. */
+  /** True when what waits fills a batch. */
   get isFull(): boolean {
     return this.#records >= this.#bounds.records || this.#bytes >= this.#bounds.bytes
   }
 
-  /** Whether an item fills a batch alone by its records. */
+  /** Reports whether an item fills a batch alone by its records. */
   isLarge({ weight }: A): boolean {
     return weight.records >= this.#bounds.records
   }

@@ -17,7 +17,7 @@ export interface DocumentName {
 
 /** One waiting act. */
 interface Ticket {
-  /** Whether it is its turn. */
+  /** True when it is its turn. */
   isCalled: boolean
   call: () => void
 }
@@ -91,7 +91,7 @@ const leave = (queues: Queues, queue: Queue, ticket: Ticket, outage: boolean): v
   if (queue.called.size === 0) queues.delete(queue.name)
 }
 
-/** Whether the store did not answer. An act that lost to others too often does not say that. */
+/** Reports whether the store did not answer. An act that lost to others too often does not say that. */
 const isOutage = (exit: Exit.Exit<unknown, unknown>): boolean =>
   Exit.isFailure(exit) &&
   exit.cause.reasons.some(

@@ -82,7 +82,7 @@ export interface RecordDraft {
 }
 
 /**
- * What a commit is for, most urgent first: `act` is an act of a person or of a rule, and everything about the kill
+ * The purpose of a commit, most urgent first: `act` is an act of a person or of a rule, and everything about the kill
  * switch; `verdict` an evaluation or a settlement; `capture` what was done already.
  */
 export type CommitClass = "act" | "verdict" | "capture"
@@ -242,7 +242,7 @@ export interface TakenKey {
 
 /** Rate limits and permits. Their rows are no part of a copy or of the chain: they say what was used just now. */
 export interface LimitsApi {
-  /** Whether other processes take from the same rows. */
+  /** True when other processes take from the same rows. */
   readonly shared: boolean
   /**
    * Answers requests in their order, by the store's clock, with `takeLimits`. Requests that are malformed are defects.

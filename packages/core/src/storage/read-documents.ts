@@ -58,7 +58,7 @@ const nextTurn = Effect.callback<void>((resume) => queueTask(() => resume(Effect
 /** A piece of a list. */
 export interface ListPiece {
   readonly rows: ReadonlyArray<DocumentText>
-  /** Whether more may follow: it was ended by its length. */
+  /** True when more may follow: it was ended by its length. */
   readonly isCut: boolean
 }
 

@@ -8,7 +8,7 @@ export interface Watched<V> {
   readonly pollMs: number
   /** Reads it, for callers who know these values. */
   readonly read: (known: ReadonlyArray<V>) => Effect.Effect<V, ReadFault>
-  /** Whether a caller who knows `known` waits no longer. */
+  /** Reports whether a caller who knows `known` waits no longer. */
   readonly isNews: (known: V, read: V) => boolean
 }
 

@@ -48,7 +48,7 @@ export class FindingList {
     }
   }
 
-  /** Whether nothing was found. */
+  /** True when nothing was found. */
   get none(): boolean {
     return this.listed.length === 0
   }

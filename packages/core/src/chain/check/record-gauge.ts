@@ -52,7 +52,7 @@ export class RecordGauge {
 }
 
 /**
- * Whether no `agent_id` of a body can be another than the store's column says.
+ * Reports whether no `agent_id` of a body can be another than the store's column says.
  *
  * The bytes are in RFC 8785 form: these letters between bare quotes are a member's name, whatever texts hold. With no
  * bracket before it, it is the body's own
@@ -69,7 +69,7 @@ const agentIs = (bytes: Uint8Array, from: number, to: number, agentId: string | 
   return bytes[at + 1 + agentId.length] === QUOTE && (isFlat(bytes, from + 1, at) || find(bytes, at, to) < 0)
 }
 
-/** Whether no container can begin here; one in a text counts too. */
+/** Reports whether no container can begin here; one in a text counts too. */
 const isFlat = (bytes: Uint8Array, from: number, to: number): boolean => {
   for (let at = from; at < to; at++) if (bytes[at] === OPEN_OBJECT || bytes[at] === OPEN_LIST) return false
   return true

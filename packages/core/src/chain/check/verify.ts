@@ -35,7 +35,7 @@ export interface ChainCheck {
   readonly checkpoint: { readonly size: number; readonly rootHex: string; readonly ok: boolean } | null
 }
 
-/** Who may have signed for a chain. */
+/** A chain, and the keys that may have signed for it. */
 export interface SignedChain {
   readonly origin: string
   /** All its keys, the current one last. */

@@ -9,7 +9,7 @@ export interface ExpectedSigners {
   readonly origin: string
   /** All keys of the chain: a line by one of them that does not verify is never right. */
   readonly known: ReadonlyArray<string>
-  /** Those that must have signed. */
+  /** The keys that must have signed. */
   readonly needed: ReadonlyArray<string>
 }
 

@@ -33,9 +33,8 @@ export interface GuardApi {
     to: SignedState
   ) => Effect.Effect<boolean, StorageUnavailable | StorageCorrupt>
   /**
-   * Whether this state came back from a copy, and nobody has said that nothing was signed after it: then no chain is
-   * opened for writing on it, and a recovery may begin.
-   * Left out by a guard that cannot be copied.
+   * Reports whether this state came back from a copy, and nobody has said that nothing was signed after it: then no
+   * chain is opened for writing on it, and a recovery may begin. Left out by a guard that cannot be copied.
    */
   readonly inDoubt?: Effect.Effect<boolean, StorageUnavailable | StorageCorrupt>
   /**
@@ -73,6 +72,6 @@ export const guardChoice = (
 export const guardLayerOf = (choice: GuardChoice): Layer.Layer<Guard, StorageUnavailable | StorageCorrupt> =>
   choice.layer as Layer.Layer<Guard, StorageUnavailable | StorageCorrupt>
 
-/** Whether two guard states are the same. Spec: format 1 section 4, "Signing guard". */
+/** Reports whether two guard states are the same. Spec: format 1 section 4, "Signing guard". */
 export const sameState = (a: SignedState | null, b: SignedState | null): boolean =>
   a === null || b === null ? a === b : a.origin === b.origin && a.size === b.size && a.rootHex === b.rootHex

@@ -14,7 +14,7 @@ import { takenDown } from "./plain-input.ts"
 import type { AgentClient, AgentClientOptions, GuardedAction } from "./types/agent-client-types.ts"
 import type { EvaluationInfo, KillStatusInfo } from "@flyball/contract"
 
-/** What a guard does through the governor, each as a host could do it. */
+/** The acts of a guard through the governor, each as a host could do it. */
 type Acts = Pick<Governor, "agents" | "evaluate" | "witness" | "settle" | "reviews" | "kill">
 
 /** The same after a restart, so that an intent keeps its content. */

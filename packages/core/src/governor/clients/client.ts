@@ -20,7 +20,7 @@ export interface Client {
   readonly stream: <A>(open: () => Promise<AsyncIterable<A>>, options?: CallOptions | null) => AsyncIterable<A>
   /** Counts a call that runs elsewhere; the answer counts it off again. Fails: throws `closed`. */
   readonly enter: () => () => void
-  /** Whether `close` was called. */
+  /** Reports whether `close` was called. */
   readonly isClosing: () => boolean
   readonly close: () => Promise<void>
 }

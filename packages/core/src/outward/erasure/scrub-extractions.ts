@@ -1,4 +1,4 @@
-/** What is scrubbed of extractions. */
+/** Scrubs extractions. */
 import { EXTRACTIONS, extractionKeys } from "../../registry/extractions/document.ts"
 import type { Scrub } from "./scrub.ts"
 

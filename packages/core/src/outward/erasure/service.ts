@@ -100,7 +100,7 @@ const PAGE = 100
 /** Ids of documents that later records of the same kind write again. Records name keys and people once. */
 const restated: ReadonlySet<string> = new Set(["agent_id", "envelope_id", "webhook_id"])
 
-/** Whether no later record replaced the value of the part. */
+/** Reports whether no later record replaced the value of the part. */
 const isCurrent = Effect.fnUntraced(function* (
   storage: StorageApi,
   record: RecordView,

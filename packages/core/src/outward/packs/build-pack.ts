@@ -217,7 +217,7 @@ const discloses = ({ disclose }: PackSpec, { name, seq }: StoredPart): boolean =
 const holdsErasures = async ({ run, storage }: PackParts, spec: PackSpec): Promise<boolean> =>
   (await run(storage.records({ from: spec.from, to: spec.to, kinds: ["part.erased"], limit: 1 }))).length > 0
 
-/** Whether the pack holds this record. A reader believes an E line only then. */
+/** Reports whether the pack holds this record. A reader believes an E line only then. */
 const holds = async ({ run, storage }: PackParts, matches: Matcher, seq: number): Promise<boolean> => {
   const record = await run(storage.record(seq))
   return record !== null && run(matches(record))

@@ -5,7 +5,7 @@ import type { ReadFault, StorageApi, StoredRecord } from "../../storage/port.ts"
 import type { PackSpec } from "./document.ts"
 
 /**
- * Whether a record belongs to the pack.
+ * Reports whether a record belongs to the pack.
  *
  * A run's records are its decisions, their outcomes and the erasures of their parts: the last two name a decision by
  * its seq, not the run.

@@ -1,4 +1,4 @@
-/** What replay says of a chain in which what the response policy answers was altered by who holds the key. */
+/** Findings of replay in a chain in which the answers of the response policy were altered by who holds the key. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"

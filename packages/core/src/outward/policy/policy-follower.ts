@@ -32,7 +32,7 @@ const FIRST_MS = 3_600_000
 const STEP = 50
 /** How often the job polls for what other processes commit. Unit: milliseconds. */
 const POLL_MS = 5_000
-/** Whether the policy is about events of this type: a commit with others wakes nobody, and takes no lease. */
+/** Reports whether the policy is about events of this type: a commit with others wakes nobody, and takes no lease. */
 const isPolicyEvent = (type: string): boolean => (policyEvents as ReadonlyArray<string>).includes(type)
 const LEASE = "policy_follower"
 /** A process that died is replaced after this. Unit: milliseconds. */

@@ -35,8 +35,8 @@ export interface Begun {
 }
 
 /**
- * Whether a recovery is due. `guardForgotten`: a person knows that the guard is an older copy, and that no newer one is
- * left.
+ * Finds out whether a recovery is due. `guardForgotten`: a person knows that the guard is an older copy, and that no
+ * newer one is left.
  *
  * - Fails: `NothingToRecover` where a start would succeed; with the start's own refusal where keys, guard and store do
  *   not belong together.

@@ -10,8 +10,8 @@ import { isVisible } from "@flyball/contract"
 export const MAX_REASON = 2_000
 
 /**
- * Whether a value is a reason: 1 to {@link MAX_REASON} characters, one of them visible, and text that can be sealed.
- * For callers in plain JavaScript.
+ * Reports whether a value is a reason: 1 to {@link MAX_REASON} characters, one of them visible, and text that can be
+ * sealed. For callers in plain JavaScript.
  */
 export const isRecoveryReason = (reason: unknown): reason is string =>
   typeof reason === "string" && isVisible(reason) && [...reason].length <= MAX_REASON && reason.isWellFormed()

@@ -1,4 +1,4 @@
-/** What replay says of a chain in which an agent's life, a drill, the channel's check or a key were altered. */
+/** Findings of replay in a chain in which an agent's life, a drill, the channel's check or a key were altered. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"

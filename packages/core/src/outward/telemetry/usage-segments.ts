@@ -217,6 +217,6 @@ export const usageSegments = (storage: StorageApi, originTag: Uint8Array, size =
   }
 }
 
-/** Whether a segment of so many of the first level begins at `whole`, ends by `last`, and is among those kept. */
+/** Reports whether a segment of so many of the first level begins at `whole`, ends by `last` and is kept. */
 const fits = (whole: number, last: number, width: number, kept: number): boolean =>
   whole % width === 0 && whole + width <= last && whole / width < kept

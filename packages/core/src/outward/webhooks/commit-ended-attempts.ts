@@ -20,7 +20,7 @@ const deliveries = counterBy(
 /** Deliveries read at a time. */
 const PAGE = 1_000
 
-/** What committing ended attempts needs. */
+/** The services that commit ended attempts. */
 export interface EndedAttemptsServices {
   readonly storage: StorageApi
   readonly settings: WebhookSettingsApi
@@ -147,8 +147,8 @@ const besideSuccessOf = Effect.fnUntraced(function* (
 })
 
 /**
- * Whether a delivery to this webhook succeeded since then. Reads all of them at worst, once in the life of a delivery
- * that fails.
+ * Reports whether a delivery to this webhook succeeded since then. Reads all of them at worst, once in the life of a
+ * delivery that fails.
  */
 const succeededSince = Effect.fnUntraced(function* (
   storage: StorageApi,

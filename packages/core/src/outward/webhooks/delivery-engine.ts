@@ -323,8 +323,8 @@ const engine = Effect.fnUntraced(function* ({
 })
 
 /**
- * Whether a commit leaves deliveries that are due. One that waited is due now. What an attempt sends back to wait is
- * due later, and the engine that did it knows when.
+ * Reports whether a commit leaves deliveries that are due. One that waited is due now. What an attempt sends back to
+ * wait is due later, and the engine that did it knows when.
  */
 const leavesDeliveries = ({ again = [], events = [], moves = [] }: ChangeSet): boolean =>
   events.length > 0 || again.length > 0 || moves.some(({ from }) => from.state === "pending")

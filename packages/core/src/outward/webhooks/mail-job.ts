@@ -84,8 +84,8 @@ const aboutOf = (webhookId: string | null): string =>
   webhookId === null ? "an agent" : `webhook ${webhookId}, which has failed`
 
 /**
- * Whether a letter is not to be sent any more: the endpoint that it is about was erased, or its address is neither that
- * of an owner nor one that the response policy names.
+ * Reports whether a letter is not to be sent any more: the endpoint that it is about was erased, or its address is
+ * neither that of an owner nor one that the response policy names.
  */
 const isForgotten = Effect.fnUntraced(function* (
   storage: StorageApi,

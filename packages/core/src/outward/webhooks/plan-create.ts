@@ -12,7 +12,7 @@ import { putWebhook } from "./document.ts"
 export interface CreateCommand {
   readonly webhookId: string
   readonly input: WebhookInput
-  /** Who is written to where the input names nobody; null: nobody. */
+  /** The address that is written to where the input names nobody; null: nobody. */
   readonly defaultNotifyEmail: string | null
   readonly secret: SecretDocument
   /** SHA-256 of the org unit whose events it gets; null: it gets those of the governance. */

@@ -62,8 +62,8 @@ export const claimSecretsKey = (
   )
 
 /**
- * Whether the store needs an existing secrets key: for a process that has none, before it creates one. Writes nothing.
- * Answers null if a new key may be created, else the `WrongSecretsKey` that refuses it. Spec: decision 0033.
+ * Finds out whether the store needs an existing secrets key: for a process that has none, before it creates one. Writes
+ * nothing. Answers null if a new key may be created, else the `WrongSecretsKey` that refuses it. Spec: decision 0033.
  */
 export const needsSecretsKey = (
   takeover: SecretsKeyTakeover

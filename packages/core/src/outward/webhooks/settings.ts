@@ -8,7 +8,7 @@ export interface WebhookSettingsApi {
   /** Name of the header with the specification's signature; none that a delivery has already. */
   readonly signatureHeader: string
   readonly userAgent: string
-  /** Who is written to when a webhook fails that names nobody, or nobody who can be reached; null: nobody. */
+  /** The address that gets letters when a webhook fails that names nobody, or nobody who can be reached; null: none. */
   readonly alertEmail: string | null
   readonly schedule: ScheduleSettings
   readonly endpointFailure: EndpointFailureRule

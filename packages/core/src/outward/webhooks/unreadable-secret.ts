@@ -1,4 +1,4 @@
-/** Whether this process has the key that the secrets of the store's webhooks were sealed with. */
+/** Checks whether this process has the key that the secrets of the store's webhooks were sealed with. */
 import { fromBase64 } from "@flyball/evidence"
 import { Effect, Option, Stream } from "effect"
 import { documentPages } from "../../storage/document-pages.ts"

@@ -4,7 +4,7 @@ import type { ReadFault } from "../../storage/port.ts"
 
 /** Answers on conditions that the registry does not hold itself. Spec: decision 0038. */
 export interface TierEvidenceApi {
-  /** Whether a published envelope binds the agent, which is of this org unit. */
+  /** Reports whether a published envelope binds the agent, which is of this org unit. */
   readonly publishedEnvelope: (agentId: string, orgUnit: string | null) => Effect.Effect<boolean, ReadFault>
 }
 

@@ -127,8 +127,8 @@ export const attachIdentity = ({ crypto, evidence, storage, trust }: AttachOptio
 }
 
 /**
- * Whether this writer may attach this to the agent as it is now: part of each attempt, for the agent may be activated
- * meanwhile.
+ * Checks that this writer may attach this to the agent as it is now: part of each attempt, for the agent may be
+ * activated meanwhile.
  */
 const mayAttach = (
   stored: StoredAgent,

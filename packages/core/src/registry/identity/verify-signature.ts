@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { Claim, TrustedKey } from "@flyball/rules"
 
 /**
- * Whether a signature holds by this key.
+ * Reports whether a signature holds by this key.
  *
  * EdDSA goes through the strict rules of the evidence format: no small-order key, no second spelling of a signature.
  * ES256 is 64 bytes, both numbers in full;

@@ -19,7 +19,7 @@ const FORM = /^fbk_[A-Za-z0-9_-]{43}$/
 export const keyText = (random: Uint8Array): string =>
   KEY_PREFIX + toBase64(random).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
 
-/** Whether a token can be an ingest key at all. */
+/** Reports whether a token can be an ingest key at all. */
 export const isKeyText = (token: string): boolean => FORM.test(token)
 
 /** Computes the digest that a key is found by: SHA-256, 64 lower-case hex digits. */

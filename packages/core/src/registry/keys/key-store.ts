@@ -1,4 +1,4 @@
-/** What a store does with the keys of a family once they are minted: list, revoke, open. */
+/** Lists, revokes and opens the keys of a family once they are minted. */
 import { Unauthorized } from "@flyball/contract"
 import { Clock, Effect } from "effect"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"

@@ -16,7 +16,7 @@ export const platformKeyText = (random: Uint8Array): string => {
   return PLATFORM_KEY_PREFIX + secret + checksum(secret)
 }
 
-/** Whether a token can be a platform key: a mistyped one is refused without a read of the store. */
+/** Reports whether a token can be a platform key: a mistyped one is refused without a read of the store. */
 export const isPlatformKeyText = (token: string): boolean => {
   const [, secret = "", sum] = FORM.exec(token) ?? []
   return sum !== undefined && checksum(secret) === sum

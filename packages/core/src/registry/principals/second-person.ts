@@ -1,6 +1,6 @@
 /**
- * Whether an act's writer is certainly another person than its initiator. Spec: envelopes.md 3.7; decisions 0008 and
- * 0025.
+ * Decides whether an act's writer is certainly another person than its initiator. Spec: envelopes.md 3.7; decisions
+ * 0008 and 0025.
  */
 import { readRecord } from "@flyball/evidence"
 import { Effect } from "effect"

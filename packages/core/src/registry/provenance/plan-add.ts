@@ -77,5 +77,5 @@ export const planAddProvenance = (
     }
   })
 
-/** Whether a name can be the target of a halt: it has the form of an identifier. */
+/** Reports whether a name can be the target of a halt: it has the form of an identifier. */
 const isTarget = (name: string): boolean => isNewForeignName(name, 200)

@@ -87,7 +87,7 @@ export const driftAlarms = Effect.fnUntraced(function* (maxFollowed: number = MA
     body: { from_seq: fromSeq, origin }
   })
 
-  /** Who is followed; null: nobody. */
+  /** Reads who is followed; null: nobody. */
   const wanted = Effect.gen(function* () {
     const policy = yield* readResponsePolicy(storage)
     const byBreaker = yield* breakersOf

@@ -18,7 +18,7 @@ export interface AlarmInput {
   readonly alarm: DriftAlarm
   /** The put of the next epoch. */
   readonly next: DocumentPut
-  /** What the response was chosen by. */
+  /** The documents that the response was chosen by. */
   readonly expects: NonNullable<ChangeSet["expects"]>
 }
 

@@ -61,7 +61,7 @@ export const decisionsWithin = Effect.fnUntraced(function* (
   return found.slice(0, MAX_SCREENED)
 })
 
-/** What of a decision is read beside its record. */
+/** The facts of a decision that are read beside its record. */
 interface Reading {
   readonly originTag: Uint8Array
   readonly action: string | null

@@ -128,7 +128,7 @@ export class ToolServers extends Context.Service<ToolServers, ToolServersApi>()(
       const { originTag } = yield* Chain
       const crypto = yield* EvidenceCrypto
 
-      /** Whether an org unit, by its digest, is in a scope. */
+      /** Reports whether an org unit, by its digest, is in a scope. */
       const coversUnit = ({ orgUnits }: Scope): ((unit: string | null) => boolean) => {
         if (orgUnits === "*") return () => true
         const digests = new Set(orgUnits.map((one) => orgUnitDigest(originTag, one)))
@@ -403,7 +403,7 @@ const exposure = (calls: ReadonlyArray<ToolCalls>, since: number): Exposed => {
   return { agents: [...new Set(after.map(({ agentId }) => agentId))].slice(0, 100), calls: after.length }
 }
 
-/** Whether a tool is among those that changed; all are where the list itself did. */
+/** Reports whether a tool is among those that changed; all are where the list itself did. */
 const isAmong = (changed: ReadonlyArray<string | null>, tool: string): boolean =>
   changed.includes(null) || changed.includes(shownText(tool))
 

@@ -43,7 +43,7 @@ export interface HeldRequest {
 
 /** One request to the rows of a store. */
 export interface LimitRequest {
-  /** Each subject once. */
+  /** The rows, each subject once. */
   readonly rows: ReadonlyArray<LimitRow>
   /** Units that are admitted together, in every policy, or not at all. 0 only reads. */
   readonly cost: number
@@ -82,7 +82,7 @@ export interface Taken {
   readonly held: { readonly granted: number; readonly inFlight: number } | null
 }
 
-/** What a store holds of one subject. */
+/** The state of one subject in a store. */
 export interface RowState {
   /** Seconds that the clock stepped back: slots count on as if it had not. */
   readonly lag: number
@@ -306,7 +306,7 @@ class OpenRow {
     return { granted, inFlight: others + count }
   }
 
-  /** What is to be stored: without slots that have left and processes that have lapsed. */
+  /** Answers what is to be stored: without slots that have left and processes that have lapsed. */
   state(): RowState {
     const slots: { [policy: string]: ReadonlyArray<number> } = {}
     for (const [key, all] of Object.entries(this.#slots)) {

@@ -239,8 +239,8 @@ export interface OutboxApi {
    */
   readonly claim: (request: ClaimRequest) => Effect.Effect<ClaimAnswer, ReadFault>
   /**
-   * Whether every delivery is certainly finished, without a request. A store that cannot know leaves it out. After a
-   * commit it includes the deliveries of that commit.
+   * Reports whether every delivery is certainly finished, without a request. A store that cannot know leaves it out.
+   * After a commit it includes the deliveries of that commit.
    */
   readonly isEmpty?: () => boolean
   readonly delivery: (

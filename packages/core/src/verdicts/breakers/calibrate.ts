@@ -15,7 +15,7 @@ import type { ReadFault, RecordQuery, StorageApi } from "../../storage/port.ts"
 import { sampleOf } from "./halt-samples.ts"
 import { type MeasuredBy, readMeasure } from "./read-input.ts"
 
-/** What a caller says of a breaker's metric. */
+/** The metric of a breaker, as a caller states it. */
 export interface MeasureIn {
   readonly metric: string
   readonly params: { readonly [name: string]: unknown }

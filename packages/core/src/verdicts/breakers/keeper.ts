@@ -34,7 +34,7 @@ const SHORT = 2_000
 export const watchedKinds: ReadonlyArray<string> = [
   ...new Set([...windowKinds, "breaker.tripped", ...breakerMetrics.flatMap(({ kinds }) => kinds)])
 ].toSorted()
-/** Those of records that name their agent. */
+/** The kinds of records that name their agent. */
 const ownKinds = watchedKinds.filter((kind) => !haltKinds.includes(kind))
 const signKinds = metricOf("heartbeat_missing")!.kinds
 

@@ -113,7 +113,7 @@ export function* settlementContent(crypto: Crypto, settle: SettleIn): Slices<Res
 /** Members of the body that the caller sends, in the order of their names. */
 const callerMembers = membersIn(DecisionIn, "body").toSorted()
 
-/** Those that make a decision the same again. How it was captured is a claim about the capture, not of the decision. */
+/** The members that make a decision the same again. How it was captured is a claim about the capture. */
 const contentMembers = callerMembers.filter((name) => name !== "capture")
 
 /** All members of the body, in the order of their names. */

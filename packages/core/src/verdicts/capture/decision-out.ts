@@ -45,7 +45,7 @@ export const decisionOut = (id: string, { record, view }: ReadDecision, settled:
   ) as unknown as DecisionOut
 }
 
-/** Those that are not computed here are members of the body, by the annotations of the contract. */
+/** The members of the answer. What is not computed here is in the body, by the annotations of the contract. */
 const members = Object.keys(DecisionOut.fields)
 
 /** Digests travel with their prefix. */

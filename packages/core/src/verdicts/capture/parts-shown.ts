@@ -39,7 +39,7 @@ export const partsShown = Effect.fnUntraced(function* (
   }
 })
 
-/** Whether the decision names a review of its agent, or follows an evaluation that opened one. */
+/** Reports whether the decision names a review of its agent, or follows an evaluation that opened one. */
 const wasReviewed = Effect.fnUntraced(function* (
   storage: StorageApi,
   { agent_id: agentId, approval_id: approval, evaluation_id: evaluation }: DecisionOut

@@ -1,4 +1,4 @@
-/** What follows when lists of tools are witnessed: the port by which tool servers take part in capture. */
+/** The port by which tool servers take part in capture: it follows lists of tools that are witnessed. */
 import type { DecisionIn } from "@flyball/contract"
 import { Context, Effect } from "effect"
 import type { Writer } from "../../foundation/writer.ts"

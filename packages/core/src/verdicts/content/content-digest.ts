@@ -1,4 +1,4 @@
-/** Whether a decision that comes again says the same. Decision 0002. */
+/** Digests content, to see that a decision that comes again says the same. Decision 0002. */
 import type { Crypto } from "@flyball/evidence"
 import { utf8 } from "@flyball/evidence"
 import type { PartDraft } from "../../storage/port.ts"

@@ -103,7 +103,7 @@ const release = (kill: KillApi, id: string): Effect.Effect<void, ReadFault> =>
     )
   )
 
-/** Whether the activation that the status names is as expected, within the time for it. */
+/** Waits until the activation that the status names is as expected, within the time for it. */
 const untilShown = Effect.fnUntraced(function* (
   kill: KillApi,
   isExpected: (activation: string | null) => boolean

@@ -36,7 +36,7 @@ export interface HistoryQuery {
   readonly agentIds: ReadonlySet<string> | null
   readonly fromSeq: number
   readonly toSeq: number
-  /** Whether the arguments are read too. */
+  /** True when the arguments are read too. */
   readonly withArgs: boolean
 }
 

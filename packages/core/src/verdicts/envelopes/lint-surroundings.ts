@@ -82,7 +82,7 @@ const reviewersOf = Effect.fnUntraced(function* (
   return { grantable: answeringRoles, ownerOnly: first.filter((role) => others.every((one) => one.includes(role))) }
 })
 
-/** What guards the agents at a high tier, without those at their end. */
+/** Reads what guards the agents at a high tier, without those at their end. */
 const safetyOf = Effect.fnUntraced(function* (
   storage: StorageApi,
   agents: ReadonlyArray<StoredAgent>

@@ -37,8 +37,8 @@ export const planBegin = (
 }
 
 /**
- * Whether the draft says this already, with this writer among its authors: writing it again would change nothing. What
- * was erased is written again.
+ * Reports whether the draft says this already, with this writer among its authors: writing it again would change
+ * nothing. What was erased is written again.
  */
 export const saysAlready = ({ body: { draft } }: StoredEnvelope, { digest }: Draft, writer: Writer): boolean =>
   draft !== null && draft.envelope !== null && draft.digest === digest && draft.authors.includes(writer.id)

@@ -75,7 +75,7 @@ export interface Evaluating {
   readonly inForce: InForceReader
   readonly keeper: MeterKeeper
   readonly steps: EvaluationStepsApi
-  /** Whether the keeper is this batch's alone. */
+  /** True when the keeper is this batch's alone. */
   readonly holdsLock: boolean
 }
 
@@ -306,7 +306,7 @@ const keysOf = (keeper: MeterKeeper, prepared: ReadonlyArray<Prepared>, asOf: As
   return keys
 }
 
-/** Whether an evaluation under these would read meters or latches, and so must be alone with them. */
+/** Reports whether an evaluation under these would read meters or latches, and so must be alone with them. */
 export const isMetered = ({ live, shadow }: InForce): boolean =>
   [live.ready, shadow?.ready ?? null].some((ready) => ready !== null && (ready.meters.length > 0 || hasLatches(ready)))
 
@@ -343,7 +343,7 @@ const advanceApprovals = Effect.fnUntraced(function* (
   return found
 })
 
-/** Whether anything in force can ask for a review. */
+/** Reports whether anything in force can ask for a review. */
 const asksForReviews = ({ live: { ready } }: InForce): boolean =>
   ready !== null &&
   (ready.combination.compiled.rules.some(({ outcome }) => outcome === "require_review") ||
@@ -432,7 +432,7 @@ const digestMissing = (): InvalidInput =>
     ]
   })
 
-/** Whether the request names its arguments by their digest and does not have them. */
+/** Reports whether the request names its arguments by their digest and does not have them. */
 const isDigestOnly = ({ argsPart, input }: RequestedEvaluation): boolean =>
   argsPart === null && input.action_digest !== null
 

@@ -45,7 +45,7 @@ export interface Concluded {
 export interface ApprovalOf {
   /** The review; null where there is none. */
   readonly id: string | null
-  /** Whether it is there to be consumed by a verdict with these obligations. */
+  /** Reports whether it is there to be consumed by a verdict with these obligations. */
   readonly approvedAt: (layers: ReadonlyArray<LayerRef>, obligations: Decision["obligations"], atMs: number) => boolean
   /** The review, while people have not answered it: the verdict names it, and opens no other. */
   readonly reviewAt: (layers: ReadonlyArray<LayerRef>, atMs: number) => string | null
@@ -67,7 +67,7 @@ export interface PresentedBy {
   readonly redactedArgs: Uint8Array | null
 }
 
-/** What earlier evaluations of one commit do to reviews: approvals that they consume, and reviews that they open. */
+/** Effects of earlier evaluations of one commit on reviews: approvals that they consume, reviews that they open. */
 export interface ReviewsOfCommit {
   readonly consumed: ReadonlySet<string>
   /** Ids of reviews, by their question. */

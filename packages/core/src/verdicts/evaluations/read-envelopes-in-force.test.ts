@@ -1,4 +1,4 @@
-/** What an agent's SDK may decide under, and why it may not. Spec: `envelope/1` section 15; decision 0055. */
+/** Envelopes that an agent's SDK may decide under, and why it may not. Spec: `envelope/1` section 15; decision 0055. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,4 +1,4 @@
-/** What an agent's SDK may decide under while the service is away. Spec: `envelope/1` section 15; decision 0055. */
+/** Reads what an agent's SDK may decide under without the service. Spec: `envelope/1` section 15; decision 0055. */
 import type { AgentNotFound, EnvelopesInForce, LocalObstacleWord } from "@flyball/contract"
 import { type Crypto, utf8 } from "@flyball/evidence"
 import { LOCAL_MAX_AGE_MS, localObstacle } from "@flyball/envelope"

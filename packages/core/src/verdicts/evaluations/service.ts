@@ -86,7 +86,7 @@ export interface EvaluationsApi {
     query: EvaluationListQuery,
     scope?: Scope
   ) => Effect.Effect<ReadonlyArray<Evaluation>, AgentNotFound | InvalidInput | ReadFault>
-  /** What an agent's SDK may decide under while the service is away, as of the head of the chain. */
+  /** Answers what an agent's SDK may decide under while the service is away, as of the head of the chain. */
   readonly inForce: (agentId: string, scope?: Scope) => Effect.Effect<TaggedEnvelopes, AgentNotFound | ReadFault>
   /** The nearest less restrictive verdict: what would have had to be otherwise. */
   readonly explain: (id: string, scope?: Scope) => Effect.Effect<ExplanationOut, EvaluationNotFound | ReadFault>
@@ -164,7 +164,7 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
         )
       })
 
-      /** What let an evaluation through that would have been reviewed; null where nothing did. */
+      /** Finds what let an evaluation through that would have been reviewed; null where nothing did. */
       const approvalOf = Effect.fnUntraced(function* ({
         body
       }: EvaluationRecord): Effect.fn.Return<ExplanationOut["approval"], ReadFault> {

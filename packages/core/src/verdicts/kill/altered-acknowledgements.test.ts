@@ -1,4 +1,4 @@
-/** What replay says of acknowledgements that who holds the key and the store altered or invented. */
+/** Findings of replay about acknowledgements that who holds the key and the store altered or invented. */
 import { assert, describe, it } from "@effect/vitest"
 import { KILL_TTL_MS } from "@flyball/contract"
 import { CONFIRM_MS } from "@flyball/rules"

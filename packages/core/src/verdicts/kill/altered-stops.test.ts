@@ -1,4 +1,4 @@
-/** What replay says of a chain in which a stop was altered by who holds the key and the store. */
+/** Findings of replay in a chain in which a stop was altered by who holds the key and the store. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { systemHost } from "../../foundation/writer.ts"

@@ -59,7 +59,7 @@ export interface KillReader {
   readonly of: (agent: StoredAgent) => Effect.Effect<KillOf, ReadFault>
   /** The same at an epoch that was read before: an answer that names its epoch says what holds at that one. */
   readonly ofView: (view: KillView, agent: StoredAgent) => Effect.Effect<KillOf, ReadFault>
-  /** Whether anything that began or ended between two views may reach a target: halts of other agents do not. */
+  /** Reports whether what began or ended between two views may reach a target: halts of other agents do not. */
   readonly mayConcern: (target: KillTarget, before: KillView, after: KillView) => Effect.Effect<boolean, ReadFault>
 }
 
@@ -201,13 +201,13 @@ export const killReader = (storage: StorageApi): KillReader => {
   return { view, of: (agent) => Effect.flatMap(view, (now) => ofView(now, agent)), ofView, mayConcern }
 }
 
-/** Those of one list that another does not have. */
+/** Answers the activations of one list that another does not have. */
 const without = (live: KillView["live"], others: KillView["live"]): KillView["live"] => {
   const ids = new Set(others.map(({ id }) => id))
   return live.filter(({ id }) => !ids.has(id))
 }
 
-/** What activations are aimed at. */
+/** Lists the targets of activations. */
 export const targetsOf = (live: KillView["live"]): ReadonlyArray<string> => live.map(({ body }) => body.targetId)
 
 /** The model that a piece of provenance names, if it is one. */

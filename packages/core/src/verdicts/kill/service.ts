@@ -96,7 +96,7 @@ const acks = counter(
 /** Why a target is not one of the caller's. */
 export type TargetRefusal = AgentNotFound | ModelNotFound | OrgUnitNotAllowed
 
-/** What a rule activates, and what its commit expects besides the epoch. Spec: decision 0061. */
+/** The activation by a rule, and what its commit expects besides the epoch. Spec: decision 0061. */
 export type PlannedResponse = Omit<ActivationInput, "activationId" | "reach" | "target"> & {
   readonly expects: NonNullable<ChangeSet["expects"]>
 }
@@ -260,7 +260,7 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
         return { ...status, reason: named === null ? null : storedActivation(named).body.reason }
       })
 
-      /** Whether a caller may know of a target. Models belong to no unit. */
+      /** Checks that a caller may know of a target. Models belong to no unit. */
       const known = Effect.fnUntraced(function* (
         { id, type }: KillTarget,
         scope: Scope
@@ -642,8 +642,8 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
 }
 
 /**
- * What holds of an agent because this key requested it, at least as restrictive as a response; null where nothing
- * does.
+ * Finds the activation that holds of an agent because this key requested it, at least as restrictive as a response;
+ * null where nothing does.
  */
 const heldBy = ({ live }: KillView, agentId: string, { id: key }: Writer, response: KillResponse): string | null =>
   live.find(

@@ -1,4 +1,4 @@
-/** What an approval is bound to, beside the digest of the arguments. */
+/** The binding of an approval, beside the digest of the arguments. */
 import { assert, describe, it } from "@effect/vitest"
 import { canonicalBytes } from "@flyball/evidence"
 import { Recomputation, type Recomputed, type ReplayRecord } from "@flyball/rules"

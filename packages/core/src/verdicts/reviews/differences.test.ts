@@ -1,4 +1,4 @@
-/** What a reviewer is shown to differ from the last approved action of a tool. */
+/** Differences from the last approved action of a tool, as a reviewer is shown them. */
 import { canonicalBytes } from "@flyball/evidence"
 import { assert, describe, it } from "vitest"
 import { differencesOf, MAX_DIFFERENCES } from "./differences.ts"

@@ -43,7 +43,7 @@ export const reviewEndings = (storage: StorageApi) => {
       : storedAgent(document)
   })
 
-  /** What ends the reviews of an agent, beside their time: halts that reach it, and the versions in force. */
+  /** Reads what ends the reviews of an agent, beside their time: halts that reach it, and the versions in force. */
   const around = Effect.fnUntraced(function* (agent: StoredAgent, nowMs: number) {
     return { kill: yield* kills.of(agent), bound: yield* inForce.of(agent.id, agent.body.orgUnit, nowMs) }
   })

@@ -55,7 +55,7 @@ const isLive = (status: string): boolean => status === "open" || status === "cla
 const personOf = ({ email, grants, writer }: OperationCaller) =>
   Effect.map(writer, (writer) => ({ writer, grants, email }))
 
-/** Whether the caller answers reviews where this agent is. Others are shown no arguments, and leave no record. */
+/** Reports whether the caller answers reviews where this agent is. Others see no arguments, and leave no record. */
 const isReviewer = Effect.fnUntraced(function* ({ may }: OperationCaller, agentId: string) {
   const scope = may(access.review)
   if (scope.orgUnits === "*" || scope.orgUnits.length === 0) return scope.orgUnits === "*"

@@ -16,7 +16,7 @@ export interface Reviewer {
   readonly person: SecondPerson
   /** How the person relates to those who answered before. */
   readonly earlier: SecondPerson
-  /** Whether the person is the agent's owner. */
+  /** True when the person is the agent's owner. */
   readonly isOwner: boolean
 }
 

@@ -151,7 +151,7 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
       const { acting, agentOf } = endings
       const queue = reviewQueue(storage)
 
-      /** Whether a caller may see a review. Of each agent the org unit is read once. */
+      /** Reports whether a caller may see a review. The org unit of each agent is read once. */
       const visibleTo = (scope: Scope, own: string | null) => {
         const seen = new Map<string, boolean>()
         return Effect.fnUntraced(function* ({ body: { agentId, requestedBy } }: StoredReview) {
@@ -210,7 +210,7 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
         return yield* shown(id, yield* asItStands(id, scope, requestedBy))
       })
 
-      /** Who may not answer it, and how this person relates to them. */
+      /** Reads who may not answer it, and how this person relates to them. */
       const reviewerOf = Effect.fnUntraced(function* (
         review: ReviewDocument,
         agent: StoredAgent,

@@ -20,6 +20,6 @@ export const toRequesterAndAuthors = Effect.fnUntraced(function* (
   return yield* secondPerson(storage, authors, writer)
 })
 
-/** Whether the address that the issuer says is a person's is the owner's. */
+/** Reports whether the address that the issuer says is a person's is the owner's. */
 export const isOwnerOf = ({ body: { ownerEmail } }: StoredAgent, email: string | null): boolean =>
   email !== null && ownerEmail !== null && email.toLowerCase() === ownerEmail.toLowerCase()

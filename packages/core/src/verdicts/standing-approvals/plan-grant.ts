@@ -11,7 +11,7 @@ export interface Granter {
   readonly toProposer: SecondPerson
   /** To the requester of the review, and to the authors of the versions that it was opened under. */
   readonly toOthers: SecondPerson
-  /** Whether the person is the owner of an agent whose review asks for two other people. */
+  /** True when the person is the owner of an agent whose review asks for two other people. */
   readonly isOwner: boolean
 }
 

@@ -29,7 +29,7 @@ export interface GuardedAction {
   readonly hold_ms?: number | undefined
 }
 
-/** What an effect is given. */
+/** The input of an effect. */
 export interface RunningAction {
   /** Aborts when the agent is halted. */
   readonly signal: AbortSignal

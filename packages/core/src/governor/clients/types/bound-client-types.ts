@@ -26,8 +26,8 @@ export interface LintInput extends Omit<Input<typeof LintIn>, "envelope"> {
 }
 
 /**
- * Who acts when an envelope is ensured: `writer` writes the text, `approver` publishes it. Left out, the approver is
- * the writer, who can publish only what allows nothing new.
+ * The people who ensure an envelope: `writer` writes the text, `approver` publishes it. Left out, the approver is the
+ * writer, who can publish only what allows nothing new.
  */
 export interface EnsureOptions extends ActOptions {
   readonly approver?: string | undefined

@@ -28,7 +28,7 @@ export interface Outside {
   readonly mails: Array<Mail>
   /** How a request is answered; tests set it. */
   answer: (request: Arrived) => Effect.Effect<Attempted>
-  /** Whether the mail server takes letters. */
+  /** True when the mail server takes letters. */
   takesMail: boolean
 }
 

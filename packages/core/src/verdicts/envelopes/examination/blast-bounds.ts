@@ -75,7 +75,7 @@ const tighter = (one: BlastBound, other: BlastBound): BlastBound => {
 interface Sized {
   readonly name: string
   readonly unit: string | null
-  /** Whether an amount without a unit means this one. */
+  /** True when an amount without a unit means this one. */
   readonly isMeant: boolean
 }
 

@@ -39,7 +39,7 @@ export interface Surroundings {
   readonly blastRadii: ReadonlyArray<JsonMap>
   /** Roles that somebody who answers reviews of these agents can have; `any` where the host may give others too. */
   readonly grantable: ReadonlyArray<string> | "any"
-  /** Those that only the owner of these agents has; left out where there is none. */
+  /** The roles that only the owner of these agents has; left out where there is none. */
   readonly ownerOnly?: ReadonlyArray<string>
   /** Tools that these agents said they would call, or called, newest first. */
   readonly toolsSeen: ReadonlyArray<string>
@@ -74,7 +74,7 @@ export interface RoutesQuestion {
 
 /** Questions by their kind. Spec: decisions 0029 and 0073. */
 export interface Questions {
-  /** Whether the behaviour of an agent changed. */
+  /** Changes of the behaviour of an agent. */
   readonly change: ChangeQuestion
   /** Routes of vehicles. */
   readonly routes: RoutesQuestion

@@ -117,6 +117,6 @@ export const recomputedWith = (change: (record: ReplayRecord) => ReplayRecord) =
 /** Makes every evaluation of the store again out of its records. */
 export const recomputed = recomputedWith((record) => record)
 
-/** What recomputation finds not to be in order, once each record was changed. */
+/** Answers what recomputation finds not to be in order, once each record was changed. */
 export const findingsWith = (change: (record: ReplayRecord) => ReplayRecord) =>
   Effect.map(recomputedWith(change), (found) => found.filter(({ verdict }) => verdict !== "ok"))
