@@ -9,9 +9,9 @@ import type { Program } from "./programs.ts"
 /**
  * Writes the joined program into a folder.
  *
- * Not minified, so that a stack trace names functions and the lines around say which source they are from. Maps lie
- * beside it for `NODE_OPTIONS=--enable-source-maps`:
- * reading them would take as long as half a start.
+ * Without comments, which each start would read, but not minified, so that a stack trace names functions and the lines
+ * around say which source they are from. Maps lie beside it for `NODE_OPTIONS=--enable-source-maps`: reading them would
+ * take as long as half a start.
  *
  * - Fails: rejects when a module is missing, when a file that is started or read by name would not be found, and when a
  *   package brings no licence.
@@ -39,7 +39,7 @@ export const joinProgram = async (program: Program, folder: string, root: string
       ...(single === undefined ? {} : { codeSplitting: false, banner: "#!/usr/bin/env node" }),
       entryFileNames: single === undefined ? "[name].js" : "[name].mjs",
       chunkFileNames: "[name]-[hash].js",
-      comments: { legal: true }
+      comments: { legal: true, jsdoc: false, annotation: false }
     })
   } finally {
     await bundle.close()

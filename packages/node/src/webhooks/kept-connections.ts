@@ -5,7 +5,7 @@
  * request, and arms, asks and clears a timer of the connection each time. Here a connection is
  * found by its name alone, and its timer runs on from its last byte.
  */
-import * as http from "node:http"
+import type * as http from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 
@@ -18,7 +18,9 @@ const FREE_PER_NAME = 16
 
 /** The method by which a request gets a connection from its agent. Node's own opens a connection where none waits. */
 type AddRequest = (this: http.Agent, request: http.ClientRequest, options: http.ClientRequestArgs) => void
-const { addRequest } = http.Agent.prototype as unknown as { readonly addRequest: AddRequest }
+const { addRequest } = process.getBuiltinModule("node:http").Agent.prototype as unknown as {
+  readonly addRequest: AddRequest
+}
 
 /** See the file's first line. */
 export class KeptConnections {

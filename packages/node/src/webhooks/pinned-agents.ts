@@ -5,12 +5,16 @@
  * connections under name, port and pin, so that one which was made for other addresses is never found again. The peer's
  * address is compared with the pin once it is connected.
  */
-import * as http from "node:http"
-import * as https from "node:https"
+import type * as http from "node:http"
+import type * as https from "node:https"
 import { isIP, type LookupFunction, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { addressKey, parseAddress } from "./address.ts"
 import { KeptConnections } from "./kept-connections.ts"
+
+// An import would load all that the module exports, the HTTP client and WebSocket of Node among it: a tenth of a start.
+const { Agent } = process.getBuiltinModule("node:http")
+const { Agent: TlsAgent } = process.getBuiltinModule("node:https")
 
 /** The other end is not one of the vetted addresses. */
 export class PeerNotVetted extends Error {}
@@ -88,7 +92,7 @@ const checked = (socket: Duplex | null | undefined, pin: Pin): Duplex | null | u
   return socket
 }
 
-class PinnedHttpAgent extends http.Agent {
+class PinnedHttpAgent extends Agent {
   readonly #kept = new KeptConnections(this, keptName, isVetted)
   override getName(options?: http.ClientRequestArgs): string {
     return `${super.getName(options)}|${pinOf(options).key}`
@@ -104,7 +108,7 @@ class PinnedHttpAgent extends http.Agent {
   }
 }
 
-class PinnedHttpsAgent extends https.Agent {
+class PinnedHttpsAgent extends TlsAgent {
   readonly #kept = new KeptConnections(this, keptName, isVetted)
   override getName(options?: https.RequestOptions): string {
     return `${super.getName(options)}|${pinOf(options).key}`

@@ -1,6 +1,5 @@
 /** One request over a pinned connection: sent, answered, and read as far as is worth it. */
-import * as http from "node:http"
-import * as https from "node:https"
+import type * as http from "node:http"
 import type { Attempted } from "@flyball/core"
 import { PeerNotVetted, type Pin, type PinnedAgents } from "./pinned-agents.ts"
 import type { Target } from "./target.ts"
@@ -55,7 +54,7 @@ const MAX_INFORMATIONAL = 16
 export const post = (request: Post, agents: PinnedAgents, done: (posted: Posted) => void): (() => void) => {
   const { body, method, pin, reading, target } = request
   let phase: "connect" | "tls" = "connect"
-  const sent = (target.isTls ? https : http).request({
+  const sent = process.getBuiltinModule(target.isTls ? "node:https" : "node:http").request({
     method,
     host: target.host,
     port: target.port,

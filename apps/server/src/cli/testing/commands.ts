@@ -99,6 +99,7 @@ export const operator = (): Operator => {
         })
         ended.then((how) => reject(new Error(`flyball serve ended with status ${how.status}: ${how.err}`)), reject)
       })
+      let token: Promise<Finished> | null = null
       return {
         url,
         out: () => seen.out,
@@ -108,10 +109,11 @@ export const operator = (): Operator => {
           return ended
         },
         call: async (method, path, body) => {
-          const { out: token } = await flyball(["token", "--role", "admin"], variables)
+          token ??= flyball(["token", "--role", "admin"], variables)
+          const { out } = await token
           return fetch(`${url}${path}`, {
             method,
-            headers: { authorization: `Bearer ${token.trim()}`, "content-type": "application/json" },
+            headers: { authorization: `Bearer ${out.trim()}`, "content-type": "application/json" },
             ...(body === undefined ? {} : { body: JSON.stringify(body) })
           })
         }
