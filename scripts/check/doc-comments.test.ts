@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { exportsWithoutSpec, undocumentedExports } from "./doc-comments.ts"
+import { exportsWithoutSpec, undocumentedExports, vagueSummaries } from "./doc-comments.ts"
 
 const found = (path: string, ...lines: ReadonlyArray<string>) => undocumentedExports([{ path, text: lines.join("\n") }])
 const SOURCE = "packages/core/src/a.ts"
@@ -52,6 +52,38 @@ describe("exports without a doc comment", () => {
   it("are not searched in tests, nor outside of packages and apps", () => {
     for (const path of ["packages/core/src/a.test.ts", "scripts/a.ts", "property-tests/src/a.ts"])
       assert.deepEqual(found(path, "export const a = 1"), [])
+  })
+})
+
+describe("doc comments that open with a pronoun", () => {
+  const lines = (...text: ReadonlyArray<string>) =>
+    vagueSummaries([{ path: "packages/core/src/a.test.ts", text: text.join("\n") }]).map((line) => line.split(";")[0])
+
+  it("are reported with their line, of one line or more, exported or not", () => {
+    assert.deepEqual(
+      lines("/** What it is. */", "", "/**", " * Whether it is.", " */", "  /** Each of them. */", "  /** Who. */"),
+      ["What", "Whether", "Each", "Who"].map(
+        (word, at) => `packages/core/src/a.test.ts:${[1, 3, 6, 7][at]} opens a doc comment with "${word}"`
+      )
+    )
+  })
+
+  it("are none where the word comes later, is the beginning of another, or is in another comment", () => {
+    assert.deepEqual(
+      lines(
+        "/** Says what it is. */",
+        "/** Whole numbers. */",
+        "// What it is.",
+        "/* Who. */",
+        '"/** What. */"',
+        "/**",
+        " * Reads.",
+        " *",
+        " * What is read.",
+        " */"
+      ),
+      []
+    )
   })
 })
 

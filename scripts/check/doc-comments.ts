@@ -1,6 +1,6 @@
 /**
- * Finds exports of packages and apps without a doc comment, or with one that has no words; and refusals and services
- * without a `Spec:` line.
+ * Finds exports of packages and apps without a doc comment, or with one that has no words; doc comments that open with
+ * a pronoun; and refusals and services without a `Spec:` line.
  *
  * Reads the lines as the formatter leaves them: an export begins its line, and its comment ends on the line before. A
  * type of the same name as a documented value, or derived from one with `typeof`, needs none. Spec: style.md section 6.
@@ -43,6 +43,19 @@ export const undocumentedExports = (files: ReadonlyArray<SourceFile>): ReadonlyA
           : []
       })
     })
+
+/** A doc comment and its first word, where that is neither a verb nor a noun. */
+const pronoun = /^[ \t]*\/\*\*[\s*]*(What|Who|Whether|Each|Those)\b/gm
+
+/** Doc comments that open with a pronoun, one line each. Spec: style.md section 6. */
+export const vagueSummaries = (files: ReadonlyArray<SourceFile>): ReadonlyArray<string> =>
+  files.flatMap(({ path, text }) =>
+    [...text.matchAll(pronoun)].map(
+      ({ 1: word, index }) =>
+        `${path}:${text.slice(0, index).split("\n").length} opens a doc comment with "${word}"; ` +
+        "begin with a verb or a noun, or with True for a boolean"
+    )
+  )
 
 /** Refusals of the contract, and services of core with their operations: each implements a specification. */
 const specified: ReadonlyArray<{ readonly path: RegExp; readonly line: RegExp }> = [

@@ -9,7 +9,7 @@ import { existsSync, globSync, readFileSync } from "node:fs"
 import { dirname, join, posix } from "node:path"
 import { fileURLToPath } from "node:url"
 import { outdatedPages } from "../docs-tables/tables.ts"
-import { exportsWithoutSpec, undocumentedExports } from "./doc-comments.ts"
+import { exportsWithoutSpec, undocumentedExports, vagueSummaries } from "./doc-comments.ts"
 import { checkFloors, closureOf, folderCycles } from "./floors.ts"
 import { longLines, longPageLines } from "./long-lines.ts"
 import { unseededRuns } from "./seeds.ts"
@@ -107,6 +107,8 @@ report(
 )
 
 report("a doc comment on each export", undocumentedExports(sources))
+
+report("doc comments that open with a verb or a noun", vagueSummaries(sources))
 
 report("the specification of each refusal and service", exportsWithoutSpec(sources))
 
