@@ -1,4 +1,4 @@
-/** The API over the services of one governor: what every adapter hands its requests to. */
+/** The API over the services of one governor: every adapter and the server hand their requests to it. */
 import { Draining, type Plan } from "@flyball/contract"
 import { problemOf } from "@flyball/contract/http"
 import type { Capability } from "@flyball/core"
@@ -16,7 +16,7 @@ import { Tracing } from "./telemetry/tracing.ts"
 import { writeProblem } from "./answer/write-answer.ts"
 
 /** Options for opening a surface. */
-export interface SurfaceOptions {
+export interface SurfaceOptions<Request extends Incoming = Incoming> {
   readonly context: Context.Context<Services>
   readonly access: Access
   readonly capabilities?: ReadonlyArray<Capability>
@@ -28,6 +28,10 @@ export interface SurfaceOptions {
   /** True when it has the pages beside the endpoints: `/`, `/docs`, `/openapi.json`, `/metrics`. */
   readonly pages: boolean
   readonly metricsToken: string | null
+  /** Opens the metrics to those who are on this host. Default false. */
+  readonly localMetrics?: boolean
+  /** How often a stream sends a comment where nothing happens. Unit: milliseconds. */
+  readonly pingMs?: number
   readonly log?: LogRequest
   readonly trustedProxy?: ((address: string) => boolean) | null
   /** How long a reader may take nothing of an answer. Unit: milliseconds. */
@@ -36,23 +40,27 @@ export interface SurfaceOptions {
   readonly closeMs: number
   /** Counts a request under way in its governor; throws where that is closed. */
   readonly enter?: () => () => void
-  /** True while its governor is being closed. */
+  /** True while its governor or its server is being closed: the health check then says so. */
   readonly isClosing?: () => boolean
+  /** Runs when a whole answer has left, and nothing of the exchange is to come. */
+  readonly onAnswered?: (request: Request) => void
 }
 
 /** The API, open. */
-export interface Surface {
+export interface Surface<Request extends Incoming = Incoming> {
   readonly prefix: string
   /** True for the path and query of an endpoint or a page. */
   readonly has: (url: string) => boolean
   /** Serves a request whose URL is below the prefix. It never throws. */
-  readonly serve: (request: Incoming, response: Outgoing) => void
+  readonly serve: (request: Request, response: Outgoing) => void
   /** Answers 503 from now on, finishes what is under way, and cuts what is not done in time. */
   readonly close: () => Promise<void>
 }
 
 /** Opens the API over services. */
-export const openSurface = (options: SurfaceOptions): Surface => {
+export const openSurface = <Request extends Incoming = Incoming>(
+  options: SurfaceOptions<Request>
+): Surface<Request> => {
   let closing: Promise<void> | null = null
   let whenIdle = (): void => undefined
   const underWay = new Set<Outgoing>()
@@ -64,20 +72,20 @@ export const openSurface = (options: SurfaceOptions): Surface => {
     ...(options.planOfPeople === undefined ? {} : { planOfPeople: options.planOfPeople }),
     server: {
       version: options.version,
-      isDemo: false,
+      isDemo: options.access.visitor !== null,
       draining: () => closing !== null || options.isClosing?.() === true,
       count: httpCounts(options.context),
       metricsToken: options.metricsToken,
       prefix: options.prefix,
-      localMetrics: false,
-      pingMs: PING_MS
+      localMetrics: options.localMetrics ?? false,
+      pingMs: options.pingMs ?? PING_MS
     }
   })
-  const serving: Serving = { ...options, dispatcher, tracing: Context.get(options.context, Tracing) }
+  const serving: Serving<Request> = { ...options, dispatcher, tracing: Context.get(options.context, Tracing) }
   const enter = (): (() => void) | null => {
     if (closing !== null) return null
     try {
-      return options.enter?.() ?? (() => undefined)
+      return options.enter?.() ?? uncounted
     } catch {
       return null
     }
@@ -114,3 +122,5 @@ export const openSurface = (options: SurfaceOptions): Surface => {
     }
   }
 }
+
+const uncounted = (): void => undefined

@@ -3,23 +3,19 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import type { Plan } from "@flyball/contract"
 import type { Capability } from "@flyball/core"
-import { Tracing } from "@flyball/http/host"
 import {
   type Access,
   badRequestText,
-  dispatcherOf,
   hostProblem,
-  httpCounts,
   type LogRequest,
+  openSurface,
   PING_MS,
   requestId,
-  serveRequest,
   type Services,
-  type Serving,
   type TokenVerifier,
   writeProblem
 } from "@flyball/http/server"
-import { Context } from "effect"
+import type { Context } from "effect"
 
 // An import would read all that the module exports, and with it load Node's HTTP client and its WebSocket: a tenth of
 // the start.
@@ -101,21 +97,19 @@ export interface FlyballServer {
 export const makeServer = (options: ServerOptions): FlyballServer => {
   const times = { ...defaultTimes, ...options.times }
   let draining = false
-  const dispatcher = dispatcherOf({
+  const surface = openSurface<IncomingMessage>({
+    ...options,
+    ...times,
     access: { verifier: options.verifier, bootstrap: options.bootstrap ?? null, visitor: options.visitor ?? null },
-    capabilities: options.capabilities ?? [],
-    ...(options.planOfPeople === undefined ? {} : { planOfPeople: options.planOfPeople }),
+    prefix: "",
     pages: true,
-    trustedProxy: options.trustedProxy ?? null,
-    server: {
-      version: options.version,
-      isDemo: options.visitor !== undefined && options.visitor !== null,
-      draining: () => draining,
-      count: httpCounts(options.context),
-      metricsToken: options.metricsToken ?? null,
-      prefix: "",
-      localMetrics: true,
-      pingMs: times.pingMs
+    metricsToken: options.metricsToken ?? null,
+    localMetrics: true,
+    isClosing: () => draining,
+    onAnswered: ({ socket }) => {
+      // A connection that was in use when the server began to go would stay open until its idle time is over.
+      // Nor is its end waited for: who reads on and sends nothing would hold up the exit.
+      if (draining) socket.destroySoon()
     }
   })
   const server = createServer({
@@ -128,17 +122,6 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
     requireHostHeader: false,
     ServerResponse: responseOf(() => draining)
   })
-  const serving: Serving<IncomingMessage> = {
-    ...options,
-    dispatcher,
-    tracing: Context.get(options.context, Tracing),
-    stallMs: times.stallMs,
-    onAnswered: ({ socket }) => {
-      // A connection that was in use when the server began to go would stay open until its idle time is over.
-      // Nor is its end waited for: who reads on and sends nothing would hold up the exit.
-      if (draining) socket.destroySoon()
-    }
-  }
   const connections = new Set<Socket>()
   server.on("connection", (socket: Socket) => {
     connections.add(socket)
@@ -153,7 +136,7 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
         requestId: requestId(request.headers["x-request-id"]),
         bodiless: request.method === "HEAD"
       })
-    serveRequest(serving, request, response)
+    surface.serve(request, response)
   }
   server.on("request", serve)
   // The body is requested only after the caller was admitted: see readBody.
