@@ -100,6 +100,27 @@ describe("read, plan, commit", () => {
     })
   )
 
+  it.effect("lets an act through that loses over another document than it names, however many wait for that", () =>
+    Effect.gen(function* () {
+      const [named, busy] = [document(), document()]
+      const slow = Effect.gen(function* () {
+        const expected = busy.version()
+        for (let turn = 0; turn < 6; turn++) yield* Effect.yieldNow
+        const found = busy.version()
+        if (found !== expected)
+          return yield* new StorageConflict({ conflicts: [{ _tag: "Version", ...busy.name, expected, found }] })
+      })
+      yield* Effect.all(
+        [
+          commitWithRetry(storage, slow, named.name),
+          ...Array.from({ length: 4 * MAX_ATTEMPTS }, () => commitWithRetry(storage, busy.change, busy.name))
+        ],
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(busy.version(), 4 * MAX_ATTEMPTS)
+    })
+  )
+
   it.effect("gives up under a lock as well, where another process is always faster", () =>
     Effect.gen(function* () {
       const shared = document()
