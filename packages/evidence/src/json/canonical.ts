@@ -36,7 +36,22 @@ export class NotCanonical extends Error {
 export const canonicalize = (value: unknown, maxDepth = MAX_CANONICAL_DEPTH): string =>
   // JSON.stringify writes numbers and strings exactly as RFC 8785 wants them; only the order of names is ours to see
   // to.
-  inspect(value, maxDepth, { left: Number.POSITIVE_INFINITY }) ? JSON.stringify(value) : write(value as JsonValue)
+  inspect(value, maxDepth, unbounded) ? JSON.stringify(value) : write(value as JsonValue)
+
+/**
+ * The {@link canonicalize} text of a value whose numbers are integers within ±(2^53 - 1), as in a record. Texts are
+ * checked last, which is several times faster.
+ *
+ * - Fails: as `canonicalize`, and with reason `number` for any other number.
+ * - Spec: RFC 8785; format 1 section 1.
+ */
+export const canonicalizeIntegers = (value: unknown, maxDepth: number): string => {
+  if (!inspect(value, maxDepth, integers)) return write(value as JsonValue)
+  const text = JSON.stringify(value)
+  // JSON.stringify hides a lone surrogate in an escape; this may also be a backslash in somebody's text, which the slow
+  // way tells apart.
+  return text.includes("\\ud") ? write(value as JsonValue) : text
+}
 
 /** The UTF-8 of {@link canonicalize}. Spec: RFC 8785. */
 export const canonicalBytes = (value: unknown, maxDepth = MAX_CANONICAL_DEPTH): Uint8Array =>
@@ -97,12 +112,13 @@ const smallForm = (value: unknown, room: number): string | null => {
     inspect(value, room, unbounded)
     return JSON.stringify(value)
   }
-  const budget = { left: SLICE_PLACES }
+  const budget = { left: SLICE_PLACES, isOfIntegers: false }
   const ordered = inspect(value, room, budget)
   return budget.left < 0 ? null : ordered ? JSON.stringify(value) : write(value as JsonValue)
 }
 
-const unbounded: Budget = { left: Number.POSITIVE_INFINITY }
+const unbounded: Budget = { left: Number.POSITIVE_INFINITY, isOfIntegers: false }
+const integers: Budget = { left: Number.POSITIVE_INFINITY, isOfIntegers: true }
 
 /** Writes a list or an object whose form is not small, member by member. {@link smallForm} has checked its type. */
 function* writeLarge(value: object, room: number, out: Out): Slices<void> {
@@ -138,20 +154,19 @@ function* writeMember(value: unknown, room: number, out: Out): Slices<void> {
 /** Members and items that may still be inspected. Below zero the inspection stopped, and its answer means nothing. */
 interface Budget {
   left: number
+  /** True where numbers are integers only, and texts are checked when they are written. */
+  readonly isOfIntegers: boolean
 }
 
 /** Refuses what is not JSON; answers whether all names already stand in canonical order. */
 const inspect = (value: unknown, room: number, budget: Budget): boolean => {
   switch (typeof value) {
     case "string":
-      if (!value.isWellFormed())
-        throw new NotCanonical(
-          "surrogate",
-          "A text holds a lone surrogate, which has no UTF-8 form. Send well-formed text."
-        )
+      if (!budget.isOfIntegers) checkText(value)
       return true
     case "number":
-      if (!Number.isFinite(value)) throw new NotCanonical("number", `JSON has no ${value}. Send a finite number.`)
+      if (!(budget.isOfIntegers ? Number.isSafeInteger(value) : Number.isFinite(value)))
+        throw new NotCanonical("number", `JSON has no ${value}. Send a finite number.`)
       return true
     case "boolean":
       return true
@@ -197,13 +212,28 @@ const inspectObject = (object: object, room: number, budget: Budget): boolean =>
   return ordered
 }
 
+const checkText = (text: string): void => {
+  if (!text.isWellFormed())
+    throw new NotCanonical(
+      "surrogate",
+      "A text holds a lone surrogate, which has no UTF-8 form. Send well-formed text."
+    )
+}
+
+/** Writes a value that was inspected. */
 const write = (value: JsonValue): string => {
+  if (typeof value === "string") return quote(value)
   if (typeof value !== "object" || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(write).join(",")}]`
   const object = value as { readonly [name: string]: JsonValue }
   // The default sort compares UTF-16 code units, which is the order RFC 8785 names.
   return `{${Object.keys(object)
     .sort()
-    .map((name) => `${JSON.stringify(name)}:${write(object[name]!)}`)
+    .map((name) => `${quote(name)}:${write(object[name]!)}`)
     .join(",")}}`
+}
+
+const quote = (text: string): string => {
+  checkText(text)
+  return JSON.stringify(text)
 }
