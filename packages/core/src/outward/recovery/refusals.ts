@@ -48,7 +48,7 @@ export class KeyNamedAlready extends Schema.TaggedError<KeyNamedAlready>()("KeyN
   }
 }
 
-/** These keys, or this kind of store, cannot begin a chain again. */
+/** The keys, or the kind of store, cannot begin a chain again. */
 export class RecoveryUnsupported extends Schema.TaggedError<RecoveryUnsupported>()("RecoveryUnsupported", {
   what: Schema.Literals(["store", "keys"])
 }) {
