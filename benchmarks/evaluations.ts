@@ -82,7 +82,7 @@ export const benchmark: Benchmark = {
         }
       ]
       const lines: Array<Line> = []
-      for (const load of LOADS) lines.push(...linesOf(load, await queueTask(subjects, load)))
+      for (const load of LOADS) lines.push(...linesOf(load, await roundsInTurn(subjects, load)))
       return lines
     })
   }
@@ -127,7 +127,7 @@ const govern = async (folder: string, port: number, agentId: string): Promise<vo
 }
 
 /** Rounds of all subjects, each time in another order, after one to warm up. */
-const queueTask = async (
+const roundsInTurn = async (
   subjects: ReadonlyArray<Subject>,
   { callers, requests }: (typeof LOADS)[number]
 ): Promise<ReadonlyMap<Subject["name"], ReadonlyArray<Round>>> => {

@@ -56,7 +56,7 @@ const measured = async (receivers: Running, body: () => Promise<void>): Promise<
   }
 }
 
-const reported = ({ otherThreads, perSecond, postgres, receivers, thread }: Spent): string =>
+const sentenceOf = ({ otherThreads, perSecond, postgres, receivers, thread }: Spent): string =>
   `${perSecond} deliveries/s; processor time for each: ${thread} us in the host's thread, ${otherThreads} in ` +
   `its other threads, ${postgres} in Postgres, ${receivers} in the receivers`
 
@@ -88,8 +88,8 @@ const throughput = async (
       await report(receivers)
       const ours = await measured(receivers, sent)
       if (round >= 0) rates.push({ limit: bare.perSecond, value: ours.perSecond })
-      say(`${name}: ${reported(ours)}`)
-      say(`${name}, node:http alone: ${reported(bare)}`)
+      say(`${name}: ${sentenceOf(ours)}`)
+      say(`${name}, node:http alone: ${sentenceOf(bare)}`)
     }
   } finally {
     await world.close()

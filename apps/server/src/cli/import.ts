@@ -115,13 +115,13 @@ const importFile = async (
  * report.
  */
 const afterRest = async (file: string, witness: Witness, cause: unknown): Promise<unknown> => {
-  const withDocumentLock = cause instanceof LineProblem || cause instanceof TraceUnreadable
+  const hasLine = cause instanceof LineProblem || cause instanceof TraceUnreadable
   const flushed = await witness.flush().then(
     () => null,
     (other: unknown) => other
   )
   // Of two bad lines the earlier one is reported.
-  const first = withDocumentLock && flushed instanceof LineProblem && flushed.line < cause.line ? flushed : cause
+  const first = hasLine && flushed instanceof LineProblem && flushed.line < cause.line ? flushed : cause
   if (first instanceof LineProblem || first instanceof TraceUnreadable)
     return new Error(`${file}, line ${first.line}: ${first.message}`, { cause: first })
   return (first as NodeJS.ErrnoException).syscall === undefined

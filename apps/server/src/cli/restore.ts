@@ -121,15 +121,14 @@ const isSameKey = (one: string | null, other: string): boolean => {
  */
 const guardOf = async (from: string, { guard, origin }: Manifest): Promise<SignedState | null> => {
   const found = await readGuardState(from)
-  const reported =
-    guard === null ? null : { origin, size: guard.size, rootHex: guard.root_hash.slice("sha256:".length) }
-  if (sameState(found, reported)) return found
+  const listed = guard === null ? null : { origin, size: guard.size, rootHex: guard.root_hash.slice("sha256:".length) }
+  if (sameState(found, listed)) return found
   const said = (state: SignedState | null): string =>
     state === null
       ? "no guard"
       : `${counted(state.size, "signed record")} of ${state.origin} with root ${state.rootHex}`
   throw new Error(
-    `manifest.json in ${from} lists ${said(reported)}, and the folder guard beside it has ${said(found)}. ` +
+    `manifest.json in ${from} lists ${said(listed)}, and the folder guard beside it has ${said(found)}. ` +
       "Use another copy of this backup"
   )
 }

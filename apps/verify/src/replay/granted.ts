@@ -20,7 +20,7 @@ export const requestOf = ({ body, parts }: ReplayRecord, sha256: Sha256): Reques
 })
 
 /** Members that grant and request share, by their names in each. */
-const reported = [
+const sharedMembers = [
   ["requested_by", "writer"],
   ["envelope_id", "envelope_id"],
   ["version", "version"],
@@ -57,7 +57,7 @@ export const grantProblem = (
   if (requested === null) return { verdict: "waiver_mismatch", reason: "No record before it requests it." }
   if (requested === undefined)
     return { verdict: "withheld", reason: "Its request is from before the first record here, or cannot be read." }
-  for (const [name, wanted] of reported) {
+  for (const [name, wanted] of sharedMembers) {
     if (body[name] !== requested.body[wanted])
       return {
         verdict: "waiver_mismatch",

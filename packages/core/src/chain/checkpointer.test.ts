@@ -268,7 +268,7 @@ describe("a guard that lost its state", () => {
 })
 
 describe("the last checkpoint, when it cannot be signed", () => {
-  const reported = (use: (signed: Effect.Effect<unknown>) => Effect.Effect<unknown, unknown, Storage>) =>
+  const loggedBy = (use: (signed: Effect.Effect<unknown>) => Effect.Effect<unknown, unknown, Storage>) =>
     Effect.gen(function* () {
       const said: Array<string> = []
       const logger = Logger.layer([
@@ -285,19 +285,19 @@ describe("the last checkpoint, when it cannot be signed", () => {
 
   it.effect("is logged when the session closes", () =>
     Effect.map(
-      reported(() => append(1, 1)),
+      loggedBy(() => append(1, 1)),
       (said) => assert.deepStrictEqual(said, [LAST])
     )
   )
   it.effect("is not logged again when the caller has the error already", () =>
     Effect.map(
-      reported((signed) => Effect.andThen(append(1, 1), signed)),
+      loggedBy((signed) => Effect.andThen(append(1, 1), signed)),
       (said) => assert.deepStrictEqual(said, [])
     )
   )
   it.effect("is logged when records came after that error", () =>
     Effect.map(
-      reported((signed) => signed.pipe(Effect.andThen(append(1, 1)))),
+      loggedBy((signed) => signed.pipe(Effect.andThen(append(1, 1)))),
       (said) => assert.deepStrictEqual(said, [LAST])
     )
   )

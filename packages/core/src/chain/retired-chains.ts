@@ -71,7 +71,7 @@ export const checkRetired: Effect.Effect<ReadonlyArray<RetiredCheck>, ReadFault,
   const crypto = yield* EvidenceCrypto
   const current = yield* Storage
   const chains = yield* retiredChains
-  const reported = [
+  const recorded = [
     ...(yield* Effect.forEach(chains.slice(1), ({ storage }) =>
       withRetired(storage, (open) => readPrevious(open, crypto))
     )),
@@ -79,10 +79,10 @@ export const checkRetired: Effect.Effect<ReadonlyArray<RetiredCheck>, ReadFault,
   ]
   const checks = yield* Effect.forEach(chains, (chain) =>
     withRetired(chain.storage, (storage) =>
-      checkChain(storage, crypto, chain, reported.find((previous) => previous?.origin === chain.origin) ?? null)
+      checkChain(storage, crypto, chain, recorded.find((previous) => previous?.origin === chain.origin) ?? null)
     )
   )
-  const missing = reported.filter(
+  const missing = recorded.filter(
     (previous) =>
       previous !== null && previous.storedSize > 0 && !chains.some(({ origin }) => origin === previous.origin)
   ) as ReadonlyArray<Previous>

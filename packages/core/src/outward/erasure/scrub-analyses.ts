@@ -19,7 +19,7 @@ export const analysisKeys = (id: string, body: JsonObject): { readonly [key: str
 const withoutNames = (kind: string): Scrub => ({
   collection: ANALYSES,
   idMember: "analysis_id",
-  namedBy: [kind],
+  restatedBy: [kind],
   without: ({ body: before, collection, id, version }) => {
     const body = { ...before, modelId: id, columns: null }
     return { put: { collection, id, expectedVersion: version, body, keys: analysisKeys(id, body) }, record: null }

@@ -31,7 +31,7 @@ export const executionKeys = (id: string, body: JsonObject): { readonly [key: st
 const definition: Scrub = {
   collection: WORKFLOWS,
   idMember: "workflow_id",
-  namedBy: ["workflow.changed"],
+  restatedBy: ["workflow.changed"],
   without: ({ body, collection, id, version }) => ({
     put: {
       collection,
@@ -47,12 +47,12 @@ const definition: Scrub = {
 const execution = (
   kind: string,
   without: (body: JsonObject, record: { readonly [member: string]: unknown }) => JsonObject,
-  isReported: NonNullable<Scrub["isReported"]> = () => true
+  isSetBy: NonNullable<Scrub["isSetBy"]> = () => true
 ): Scrub => ({
   collection: EXECUTIONS,
   idMember: "execution_id",
-  namedBy: [kind],
-  isReported,
+  restatedBy: [kind],
+  isSetBy,
   without: ({ body, collection, id, version }, _, record) => ({
     put: { collection, id, expectedVersion: version, body: without(body, record), keys: executionKeys(id, body) },
     record: null

@@ -6,7 +6,7 @@ import type { Scrub } from "./scrub.ts"
 const withoutValues: Scrub = {
   collection: EXTRACTIONS,
   idMember: "extraction_id",
-  namedBy: ["extraction.completed"],
+  restatedBy: ["extraction.completed"],
   without: ({ body: before, collection, id, version }) => {
     const body = { ...before, fields: {}, candidates: {}, warnings: [] }
     return { put: { collection, id, expectedVersion: version, body, keys: extractionKeys(id, body) }, record: null }

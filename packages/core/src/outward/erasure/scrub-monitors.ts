@@ -22,8 +22,8 @@ export const monitorScrubs: { readonly [part: string]: Scrub } = {
   "monitor.changed/definition": {
     collection: MONITORS,
     idMember: "monitor_id",
-    namedBy: ["monitor.changed"],
-    isReported: () => true,
+    restatedBy: ["monitor.changed"],
+    isSetBy: () => true,
     without: ({ body: before, collection, id, version }) => {
       const nothing = { field: null, value: null, reference: null, segment: null, slots: {} }
       const body = { ...before, ...nothing, name: id, isErased: true }

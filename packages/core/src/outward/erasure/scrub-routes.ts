@@ -22,7 +22,7 @@ export const routePlanKeys = (id: string, body: JsonObject): { readonly [key: st
 const without = (erased: JsonObject): Scrub => ({
   collection: ROUTE_PLANS,
   idMember: "plan_id",
-  namedBy: ["route_plan.completed"],
+  restatedBy: ["route_plan.completed"],
   without: ({ body: before, collection, id, version }) => {
     const body = { ...before, ...erased }
     return { put: { collection, id, expectedVersion: version, body, keys: routePlanKeys(id, body) }, record: null }

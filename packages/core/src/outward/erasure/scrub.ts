@@ -63,11 +63,11 @@ export interface Scrub {
   /** Member of the record's body that is the document's id; null for the one document that its collection has. */
   readonly idMember: string | null
   /** Kinds of records that state the same members again: no document has the values of an earlier one any more. */
-  readonly namedBy: ReadonlyArray<string>
+  readonly restatedBy: ReadonlyArray<string>
   /** Where its id is not one member: what it is. */
   readonly documentId?: (body: { readonly [member: string]: unknown }) => string
   /** Where the document itself shows whether this record set its present value. */
-  readonly isReported?: (document: Document, body: { readonly [member: string]: unknown }) => boolean
+  readonly isSetBy?: (document: Document, body: { readonly [member: string]: unknown }) => boolean
   /** `body`: of the record whose part is erased. Unit: `nowMs` in milliseconds since 1970 UTC. */
   readonly without: (document: Document, nowMs: number, body: { readonly [member: string]: unknown }) => Scrubbed
   /** Other documents that go with it. */
@@ -115,7 +115,7 @@ export const documentIdOf = ({ documentId, idMember }: Scrub, body: { readonly [
 const agentProfile: Scrub = {
   collection: AGENTS,
   idMember: "agent_id",
-  namedBy: profileKinds,
+  restatedBy: profileKinds,
   without: (document) => ({
     put: putAgent(document, { ...document.body, ...erasedProfile(document.id) }),
     record: null
@@ -129,7 +129,7 @@ const ERASED_OWNER = { id: "policy:erased_owner" }
 const agentOwner: Scrub = {
   collection: AGENTS,
   idMember: "agent_id",
-  namedBy: ownerKinds,
+  restatedBy: ownerKinds,
   without: (document, nowMs) => {
     const body = { ...document.body, ...noOwner }
     if (document.body["status"] === "decommissioned" || !isCompleteOwner(storedAgent(document).body))
@@ -155,7 +155,7 @@ const agentIdentity: Scrub = {
   collection: AGENTS,
   idMember: "agent_id",
   // A rejected verdict has no such part.
-  namedBy: ["agent.identity_attested"],
+  restatedBy: ["agent.identity_attested"],
   without: (document) => ({
     put: putAgent(document, { ...document.body, ...erasedIdentity(String(document.body["identitySource"])) }),
     record: null
@@ -171,7 +171,7 @@ const ERASED_ENDPOINT = { id: "policy:erased_endpoint" }
 const webhookEndpoint: Scrub = {
   collection: "webhooks",
   idMember: "webhook_id",
-  namedBy: ["webhook.created", "webhook.changed"],
+  restatedBy: ["webhook.created", "webhook.changed"],
   without: (document) => {
     const { body, id, version } = storedWebhook(document)
     const revoked = { ...body, ...erasedEndpoint, status: "revoked", cause: "owner" } as const
@@ -197,13 +197,13 @@ const webhookEndpoint: Scrub = {
 
 /** An envelope whose draft or name was erased stays where it is in force. */
 const envelopeOf = (
-  isReported: NonNullable<Scrub["isReported"]>,
+  isSetBy: NonNullable<Scrub["isSetBy"]>,
   without: (body: EnvelopeDocument, id: string) => EnvelopeDocument
 ): Scrub => ({
   collection: ENVELOPES,
   idMember: "envelope_id",
-  namedBy: ["envelope.drafted"],
-  isReported,
+  restatedBy: ["envelope.drafted"],
+  isSetBy,
   without: (document) => ({
     put: putEnvelope(document.id, document.version, without(storedEnvelope(document).body, document.id)),
     record: null
@@ -214,7 +214,7 @@ const envelopeOf = (
 const withdrawalReason: Scrub = {
   collection: ENVELOPES,
   idMember: "envelope_id",
-  namedBy: ["envelope.withdrawn"],
+  restatedBy: ["envelope.withdrawn"],
   without: (document) => ({
     put: putEnvelope(document.id, document.version, withoutReason(storedEnvelope(document).body)),
     record: null
@@ -224,8 +224,8 @@ const withdrawalReason: Scrub = {
 const waiver: Scrub = {
   collection: WAIVERS,
   idMember: "waiver_id",
-  namedBy: ["waiver.requested", "waiver.granted"],
-  isReported: (document, body) => (document.body["status"] === "granted") === "requested_by" in body,
+  restatedBy: ["waiver.requested", "waiver.granted"],
+  isSetBy: (document, body) => (document.body["status"] === "granted") === "requested_by" in body,
   // Without what it excepts it excepts nothing.
   without: (document) => ({
     put: {
@@ -240,8 +240,8 @@ const waiver: Scrub = {
 const standing = (kind: string, erased: Partial<StandingApprovalDocument>): Scrub => ({
   collection: STANDING_APPROVALS,
   idMember: "standing_approval_id",
-  namedBy: [kind],
-  isReported: () => true,
+  restatedBy: [kind],
+  isSetBy: () => true,
   without: (document) => ({
     put: {
       ...putOf(document, { ...document.body, ...(erased as JsonObject) }),
@@ -255,8 +255,8 @@ const standing = (kind: string, erased: Partial<StandingApprovalDocument>): Scru
 const killReason = (kind: string, member: "reason" | "releaseReason"): Scrub => ({
   collection: KILL_ACTIVATIONS,
   idMember: "activation_id",
-  namedBy: [kind],
-  isReported: () => true,
+  restatedBy: [kind],
+  isSetBy: () => true,
   without: (document) => ({
     put: {
       ...putOf(document, { ...document.body, [member]: null }),
@@ -270,9 +270,9 @@ const killReason = (kind: string, member: "reason" | "releaseReason"): Scrub => 
 const reviewedAction: Scrub = {
   collection: REVIEWS,
   idMember: null,
-  namedBy: ["evaluation.made"],
+  restatedBy: ["evaluation.made"],
   documentId: (body) => reviewIdOf(String(body["evaluation_id"])),
-  isReported: () => true,
+  isSetBy: () => true,
   without: (document) => {
     const { body, id, version } = storedReview(document)
     return { put: putReview(id, version, { ...body, question: null }), record: null }
@@ -283,8 +283,8 @@ const reviewedAction: Scrub = {
 const reviewReason = (kind: string): Scrub => ({
   collection: REVIEWS,
   idMember: "review_id",
-  namedBy: [kind],
-  isReported: (document, { writer }) => {
+  restatedBy: [kind],
+  isSetBy: (document, { writer }) => {
     const { ended, resolvedBy } = storedReview(document).body
     return (
       (ended === "cancelled") === (kind === "review.cancelled") &&
@@ -301,7 +301,7 @@ const reviewReason = (kind: string): Scrub => ({
 const suspensionReason: Scrub = {
   collection: AGENTS,
   idMember: "agent_id",
-  namedBy: ["agent.suspended"],
+  restatedBy: ["agent.suspended"],
   without: (document) => {
     const { suspensionReason: _, ...body } = document.body
     return { put: putAgent(document, body), record: null }
@@ -311,7 +311,7 @@ const suspensionReason: Scrub = {
 const ingestKeyProfile: Scrub = {
   collection: INGEST_KEYS,
   idMember: "key_id",
-  namedBy: ["ingest_key.minted"],
+  restatedBy: ["ingest_key.minted"],
   without: (document) => {
     const { body } = document
     // The digest stays: the key is refused because it has no org unit, not because it is unknown.
@@ -323,7 +323,7 @@ const ingestKeyProfile: Scrub = {
 const platformKeyProfile: Scrub = {
   collection: PLATFORM_KEYS,
   idMember: "key_id",
-  namedBy: ["platform_key.minted"],
+  restatedBy: ["platform_key.minted"],
   without: (document) => {
     const put = putOf(document, { ...document.body, ...erasedPlatformKeyProfile(document.id) })
     return { put: { ...put, unique: { digest: String(document.body["digest"]) } }, record: null }
@@ -343,7 +343,7 @@ const scrubs: { readonly [part: string]: Scrub } = {
   "envelope.withdrawn/reason": withdrawalReason,
   "evaluation.made/action": reviewedAction,
   // Others are known by their digest.
-  "evaluation.made/args": { ...reviewedAction, isReported: (_, body) => body["args_redacted"] === true },
+  "evaluation.made/args": { ...reviewedAction, isSetBy: (_, body) => body["args_redacted"] === true },
   "evaluation.made/signals": reviewedAction,
   "kill.activated/reason": killReason("kill.activated", "reason"),
   "kill.released/reason": killReason("kill.released", "releaseReason"),
@@ -354,9 +354,9 @@ const scrubs: { readonly [part: string]: Scrub } = {
   "envelope.published/envelope": {
     collection: ENVELOPE_VERSIONS,
     idMember: "envelope_id",
-    namedBy: ["envelope.published"],
+    restatedBy: ["envelope.published"],
     documentId: (body) => versionId(String(body["envelope_id"]), Number(body["version"])),
-    isReported: () => true,
+    isSetBy: () => true,
     // Nothing can be decided under it any more, so everything is denied.
     without: (document) => ({
       put: {
@@ -386,7 +386,7 @@ const scrubs: { readonly [part: string]: Scrub } = {
   "agent.provenance_added/profile": {
     collection: PROVENANCE,
     idMember: "provenance_id",
-    namedBy: ["agent.provenance_added"],
+    restatedBy: ["agent.provenance_added"],
     without: (document) => ({
       put: {
         ...putOf(document, { ...document.body, ...erasedProvenance(document.id) }),
@@ -398,14 +398,14 @@ const scrubs: { readonly [part: string]: Scrub } = {
   "mapping.changed/mapping": {
     collection: ACCESS_MAPPING,
     idMember: null,
-    namedBy: ["mapping.changed"],
+    restatedBy: ["mapping.changed"],
     // No caller has a role then, and anyone who may set the first mapping sets it again.
     without: (document) => ({ put: putOf(document, emptyMapping), record: null })
   },
   "drill.started/scenario": {
     collection: DRILLS,
     idMember: "drill_id",
-    namedBy: ["drill.started"],
+    restatedBy: ["drill.started"],
     without: (document) => ({
       put: putDrill(document.id, document.version, { ...storedDrill(document).body, scenario: null }),
       record: null
@@ -414,7 +414,7 @@ const scrubs: { readonly [part: string]: Scrub } = {
   "response_policy.changed/policy": {
     collection: RESPONSE_POLICY,
     idMember: null,
-    namedBy: ["response_policy.changed"],
+    restatedBy: ["response_policy.changed"],
     documentId: () => RESPONSE_POLICY_ID,
     // No row is in force then: each trigger has its default, as before the first policy.
     without: (document) => ({ put: putOf(document, emptyResponsePolicy), record: null })
@@ -422,7 +422,7 @@ const scrubs: { readonly [part: string]: Scrub } = {
   "principal.seen/identity": {
     collection: PRINCIPALS,
     idMember: "principal_id",
-    namedBy: ["principal.seen"],
+    restatedBy: ["principal.seen"],
     // Without the look-up key too: the person who comes again gets a new pseudonym.
     without: (document) => ({ put: putOf(document, { ...document.body, issuer: null, subject: null }), record: null })
   }

@@ -46,9 +46,9 @@ export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/cor
           beside: beside.flat(),
           body: record.body,
           current:
-            scrub.isReported === undefined
+            scrub.isSetBy === undefined
               ? yield* isCurrent(storage, record, name, scrub)
-              : scrub.isReported(document, record.body)
+              : scrub.isSetBy(document, record.body)
         }
       })
 
@@ -105,12 +105,12 @@ const isCurrent = Effect.fnUntraced(function* (
   storage: StorageApi,
   record: RecordView,
   name: string,
-  { idMember, namedBy }: Scrub
+  { idMember, restatedBy }: Scrub
 ): Effect.fn.Return<boolean, ReadFault | StorageCorrupt> {
   if (idMember !== null && !restated.has(idMember)) return true
   const about = idMember === "agent_id" ? { agentId: String(record.body[idMember]) } : {}
   for (let from = record.seq + 1; ;) {
-    const later = yield* storage.records({ ...about, kinds: namedBy, from, limit: PAGE })
+    const later = yield* storage.records({ ...about, kinds: restatedBy, from, limit: PAGE })
     for (const { bytes, seq } of later) {
       const read = readRecord(bytes)
       if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` })

@@ -1,4 +1,4 @@
-/** Plans the attestation of an identity. Pure. */
+/** Plans that an identity is attached: verified, declared or rejected. Pure. */
 import { canonicalBytes, formatInstant } from "@flyball/evidence"
 import { changeAgent } from "../agents/change-agent.ts"
 import { AGENTS, type StoredAgent } from "../agents/document.ts"

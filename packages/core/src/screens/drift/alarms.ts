@@ -28,7 +28,7 @@ import {
 } from "../../storage/port.ts"
 import { BREAKER_EPOCH, storedBreaker } from "../../verdicts/breakers/stored-breaker.ts"
 import { killReader } from "../../verdicts/kill/kill-reader.ts"
-import { planActivation } from "../../verdicts/kill/plan-activate.ts"
+import { planActivate } from "../../verdicts/kill/plan-activate.ts"
 import { reachedBy } from "../../verdicts/kill/reached-agents.ts"
 import { policyToActBy, readResponsePolicy } from "../../verdicts/response-policy/service.ts"
 import { type AlarmInput, DRIFT_EPOCHS, DRIFT_WRITER, planAlarm } from "./plan-alarm.ts"
@@ -134,7 +134,7 @@ export const driftAlarms = Effect.fnUntraced(function* (maxFollowed: number = MA
       requestedBy: null,
       reach: { highestTier, agents: agents.length, expects: ofReach }
     }
-    return planAlarm({ ...input, expects: ofPolicy }, planActivation(activation, view, yield* storage.asOf))
+    return planAlarm({ ...input, expects: ofPolicy }, planActivate(activation, view, yield* storage.asOf))
   })
 
   /** Takes the next record of an agent that is followed. */

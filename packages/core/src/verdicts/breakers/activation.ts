@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { newId } from "../../foundation/ids.ts"
 import type { StorageApi } from "../../storage/port.ts"
 import { killReader } from "../kill/kill-reader.ts"
-import { planActivation } from "../kill/plan-activate.ts"
+import { planActivate } from "../kill/plan-activate.ts"
 import { reachedBy } from "../kill/reached-agents.ts"
 import { policyToActBy } from "../response-policy/service.ts"
 import { writerOfBreaker } from "./plan-trip.ts"
@@ -28,7 +28,7 @@ export const breakerActivation = (storage: StorageApi): PlanActivated => {
     // Read before whom it reaches: an agent that joins meanwhile changes no epoch, and obeys it all the same.
     const view = yield* reader.view
     const reached = yield* reachedBy(storage, target)
-    const { activationId, change } = planActivation(
+    const { activationId, change } = planActivate(
       {
         activationId: yield* newId("kil"),
         target,

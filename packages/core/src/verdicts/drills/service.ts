@@ -25,7 +25,7 @@ import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import { type AsOf, type Document, type ReadFault, Storage } from "../../storage/port.ts"
 import { killReader, storedActivation, type StoredActivation } from "../kill/kill-reader.ts"
-import { planActivation } from "../kill/plan-activate.ts"
+import { planActivate } from "../kill/plan-activate.ts"
 import { planRelease } from "../kill/plan-release.ts"
 import { expectedOf } from "../kill/expected.ts"
 import { reachedBy } from "../kill/reached-agents.ts"
@@ -166,7 +166,7 @@ export class Drills extends Context.Service<Drills, DrillsApi>()("flyball/core/D
                 return yield* new InvalidTransition({ status: agent.body.status, act: "drill" })
               const reached = yield* reachedBy(storage, target)
               const asOf = yield* storage.asOf
-              const activation = planActivation(
+              const activation = planActivate(
                 {
                   activationId,
                   target,

@@ -205,13 +205,13 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
           // as well: an old guess costs a wait and nothing else.
           const [alone] = metered.has(agentId) ? [] : yield* evaluateBatch(evaluating, [request])
           if (alone !== undefined && alone.kind !== "queued") return yield* answer(alone)
-          const withDocumentLock = yield* queued(request)
-          if (withDocumentLock.kind === "made" && !isMetered(withDocumentLock.inForce)) metered.delete(agentId)
+          const inLine = yield* queued(request)
+          if (inLine.kind === "made" && !isMetered(inLine.inForce)) metered.delete(agentId)
           else if (alone !== undefined) {
             if (metered.size >= MAX_METERED) metered.clear()
             metered.add(agentId)
           }
-          return yield* answer(withDocumentLock)
+          return yield* answer(inLine)
         }),
         get: Effect.fnUntraced(function* (id, scope = everyUnit) {
           return yield* shown((yield* inScope(id, scope)).record)

@@ -60,7 +60,7 @@ export const nextKillEpoch = ({ epoch, version }: Pick<KillView, "epoch" | "vers
  * - Unit: `asOf.ms`, milliseconds since 1970 UTC, is when it holds from.
  * - Spec: envelopes.md 3.10; decision 0047.
  */
-export const planActivation = (
+export const planActivate = (
   input: ActivationInput,
   state: Pick<KillView, "epoch" | "version">,
   asOf: AsOf

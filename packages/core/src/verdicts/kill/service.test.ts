@@ -12,7 +12,7 @@ import { confirmStops } from "./confirm-stops.ts"
 import { Capture } from "../capture/service.ts"
 import { recordExpected } from "./expected.ts"
 import { EPOCH_POLL_MS } from "./epoch-watch.ts"
-import { planActivation } from "./plan-activate.ts"
+import { planActivate } from "./plan-activate.ts"
 import { AGENTS } from "../../registry/agents/document.ts"
 import { Agents } from "../../registry/agents/service.ts"
 import { Models } from "../../registry/models/service.ts"
@@ -629,7 +629,7 @@ describe("what others know of the state", () => {
       const { tag: before } = (yield* kill.statusAfter(target, null, 0))!
       const waiting = yield* Effect.forkChild(kill.statusAfter(target, before, 25_000))
       // Under the store that notifies listeners: as another host commits.
-      const planned = planActivation(
+      const planned = planActivate(
         {
           activationId: `kil_${"0".repeat(25)}1`,
           target,

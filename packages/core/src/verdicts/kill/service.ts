@@ -66,7 +66,7 @@ import { policyToActBy } from "../response-policy/service.ts"
 import { listKillEvents } from "./kill-events.ts"
 import { ackOut, planAcknowledge } from "./plan-acknowledge.ts"
 import { planRequest } from "./plan-request.ts"
-import { type ActivationInput, planActivation } from "./plan-activate.ts"
+import { type ActivationInput, planActivate } from "./plan-activate.ts"
 import { planRelease } from "./plan-release.ts"
 import { type Reached, reachedBy } from "./reached-agents.ts"
 import { resolveTarget } from "./resolve-target.ts"
@@ -302,7 +302,7 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
             if (found === null) return null
             const reached = yield* reachedBy(storage, target)
             const { expects, ...input } = found
-            const { change, epoch } = planActivation(
+            const { change, epoch } = planActivate(
               {
                 ...input,
                 target,
@@ -555,7 +555,7 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
               const planned =
                 row === null || held !== null
                   ? null
-                  : planActivation(
+                  : planActivate(
                       {
                         activationId: id,
                         target: { type: "agent", id: agentId },

@@ -63,7 +63,7 @@ export const factsOf = (
   if (layers === null || (body.shadow !== undefined && onTrial === null)) return null
   const [live, shadow] = [bindings.of(layers, false), onTrial === null ? null : bindings.of(onTrial, true)]
   const server = actingSignals(serverOf(state, body), body)
-  for (const bound of [live, shadow]) if (bound !== null && !isReported(bound, server)) return null
+  for (const bound of [live, shadow]) if (bound !== null && !hasServerSignals(bound, server)) return null
   const args = argsIn(parts, body, live, shadow)
   if (args === null) return null
   const isActive = body.agent_status === "active" && body.matched_rule !== "@suspended"
@@ -114,7 +114,7 @@ const serverOf = (
 }
 
 /** A known agent may lack a value, which denies. For an unknown agent this cannot be decided. */
-const isReported = ({ ready }: Bound, server: Known["server"]): boolean =>
+const hasServerSignals = ({ ready }: Bound, server: Known["server"]): boolean =>
   ready !== null &&
   ready.combination.signals.every(
     ({ name, source }) => source !== "server" || Object.hasOwn(server, name) || Object.hasOwn(server, "risk_class")
