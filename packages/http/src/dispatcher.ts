@@ -1,7 +1,6 @@
 /** Makes the dispatcher of a server or a mounted surface: endpoints, handlers and dialects of all that is installed. */
-import type { Plan } from "@flyball/contract"
 import { endpoints } from "@flyball/contract/http"
-import { type Capability, modulesOf } from "@flyball/core"
+import { modulesOf } from "@flyball/core"
 import { pages } from "./answer/pages.ts"
 import type { Dialect } from "./dialect.ts"
 import { dispatch, type Dispatcher } from "./dispatch.ts"
@@ -12,17 +11,7 @@ import { requestId } from "./request/request-id.ts"
 import { platformDialect } from "./platform/dialect.ts"
 import { platformPages, platformPagesHandlers } from "./platform/pages.ts"
 import { router } from "./router.ts"
-
-/** Parts of a dispatcher that its server decides. */
-export interface DispatcherOptions extends Pick<Dispatcher, "access" | "server"> {
-  /** True when there are pages beside the endpoints. */
-  readonly pages: boolean
-  readonly capabilities?: ReadonlyArray<Capability>
-  /** The plan of people at the platform API; `enterprise` when left out. */
-  readonly planOfPeople?: Plan
-  /** True for the address of a proxy whose word on the client's address counts; nobody's does when left out. */
-  readonly trustedProxy?: ((address: string) => boolean) | null
-}
+import type { SurfaceOptions } from "./surface.ts"
 
 /** The dialect of document 1, which also answers every path that no dialect serves. */
 const governance: Dialect = {
@@ -32,15 +21,17 @@ const governance: Dialect = {
   shown: (problem) => problem
 }
 
-/** Makes a dispatcher. */
-export const dispatcherOf = ({
-  access,
-  capabilities = [],
-  pages: hasPages,
-  planOfPeople = "enterprise",
-  server,
-  trustedProxy = null
-}: DispatcherOptions): Dispatcher => {
+/** Makes the dispatcher of a surface. */
+export const dispatcherOf = (
+  {
+    access,
+    capabilities = [],
+    pages: hasPages,
+    planOfPeople = "enterprise",
+    trustedProxy = null
+  }: Omit<SurfaceOptions, "onAnswered">,
+  server: Dispatcher["server"]
+): Dispatcher => {
   const modules = modulesOf(capabilities)
   const rows = modules.flatMap(({ rows }) => Object.values(rows))
   return {

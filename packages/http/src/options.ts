@@ -6,6 +6,7 @@ import { readPrefix } from "./adapters/prefix.ts"
 import type { HostAuthenticate } from "./request/host-authentication.ts"
 import type { LogRequest } from "./log.ts"
 import { isIssuerUrl } from "./oidc/issuer-url.ts"
+import type { SurfaceOptions } from "./surface.ts"
 import { version } from "./version.ts"
 
 /** An organisation's OpenID provider. Spec: document 1 section 5, item 7; decision 0016. */
@@ -78,26 +79,13 @@ const invalid = (message: string): never => {
   throw new GovernorError("invalid_option", message)
 }
 
-/** The options as the surface takes them. */
-export interface ReadOptions {
-  readonly access: Access
-  readonly prefix: string
-  readonly version: string
-  readonly pages: boolean
-  readonly metricsToken: string | null
-  readonly log?: LogRequest
-  readonly planOfPeople?: Plan
-  readonly stallMs: number
-  readonly closeMs: number
-}
-
 /**
  * Checks the options.
  *
  * - Fails: throws `GovernorError`, code `invalid_option`, for one that nothing can be done with, or that there is none
  *   of.
  */
-export const readOptions = (options: HttpOptions): ReadOptions => {
+export const readOptions = (options: HttpOptions): Omit<SurfaceOptions, "context" | "enter" | "isClosing"> => {
   for (const [name, value] of Object.entries(options)) {
     if (!Object.hasOwn(checks, name))
       invalid(`There is no option \`${name.slice(0, 64)}\`. There are ${Object.keys(checks).join(", ")}.`)

@@ -17,10 +17,12 @@ import { writeProblem } from "./answer/write-answer.ts"
 
 /** Options for opening a surface. */
 export interface SurfaceOptions<Request extends Incoming = Incoming> {
+  /** The governor's services and the store under them. */
   readonly context: Context.Context<Services>
   readonly access: Access
+  /** Products that the governor was opened with. */
   readonly capabilities?: ReadonlyArray<Capability>
-  /** The plan of people at the platform API. */
+  /** The plan of people at the platform API; `enterprise` when left out. */
   readonly planOfPeople?: Plan
   /** Where it is mounted; empty at the root. */
   readonly prefix: string
@@ -33,6 +35,7 @@ export interface SurfaceOptions<Request extends Incoming = Incoming> {
   /** How often a stream sends a comment where nothing happens. Unit: milliseconds. */
   readonly pingMs?: number
   readonly log?: LogRequest
+  /** True for the address of a proxy whose word on the client's address counts; null or left out: nobody's does. */
   readonly trustedProxy?: ((address: string) => boolean) | null
   /** How long a reader may take nothing of an answer. Unit: milliseconds. */
   readonly stallMs: number
@@ -64,22 +67,15 @@ export const openSurface = <Request extends Incoming = Incoming>(
   let closing: Promise<void> | null = null
   let whenIdle = (): void => undefined
   const underWay = new Set<Outgoing>()
-  const dispatcher = dispatcherOf({
-    access: options.access,
-    capabilities: options.capabilities ?? [],
-    pages: options.pages,
-    trustedProxy: options.trustedProxy ?? null,
-    ...(options.planOfPeople === undefined ? {} : { planOfPeople: options.planOfPeople }),
-    server: {
-      version: options.version,
-      isDemo: options.access.visitor !== null,
-      draining: () => closing !== null || options.isClosing?.() === true,
-      count: httpCounts(options.context),
-      metricsToken: options.metricsToken,
-      prefix: options.prefix,
-      localMetrics: options.localMetrics ?? false,
-      pingMs: options.pingMs ?? PING_MS
-    }
+  const dispatcher = dispatcherOf(options, {
+    version: options.version,
+    isDemo: options.access.visitor !== null,
+    draining: () => closing !== null || options.isClosing?.() === true,
+    count: httpCounts(options.context),
+    metricsToken: options.metricsToken,
+    prefix: options.prefix,
+    localMetrics: options.localMetrics ?? false,
+    pingMs: options.pingMs ?? PING_MS
   })
   const serving: Serving<Request> = { ...options, dispatcher, tracing: Context.get(options.context, Tracing) }
   const enter = (): (() => void) | null => {

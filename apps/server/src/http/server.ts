@@ -1,21 +1,17 @@
 /** The HTTP server: `node:http` over the endpoint table. Decision 0003 says why it is our own. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
-import type { Plan } from "@flyball/contract"
-import type { Capability } from "@flyball/core"
 import {
   type Access,
   badRequestText,
   hostProblem,
-  type LogRequest,
   openSurface,
   PING_MS,
   requestId,
-  type Services,
+  type SurfaceOptions,
   type TokenVerifier,
   writeProblem
 } from "@flyball/http/server"
-import type { Context } from "effect"
 
 // An import would read all that the module exports, and with it load Node's HTTP client and its WebSocket: a tenth of
 // the start.
@@ -58,25 +54,18 @@ export const defaultTimes: ServerTimes = {
 }
 
 /** Dependencies and settings of a server. */
-export interface ServerOptions {
-  /** The governor's services and the store under them. */
-  readonly context: Context.Context<Services>
-  /** Products that the governor was opened with. */
-  readonly capabilities?: ReadonlyArray<Capability>
-  /** The plan of people at the platform API. */
-  readonly planOfPeople?: Plan
+export interface ServerOptions extends Pick<
+  SurfaceOptions,
+  "capabilities" | "context" | "log" | "planOfPeople" | "trustedProxy" | "version"
+> {
   /** The verifier that vouches for people; null: none, every JWT is refused. */
   readonly verifier: TokenVerifier | null
   /** The rule that counts while no access mapping is set. */
   readonly bootstrap?: Access["bootstrap"]
   /** The caller of requests without a token: the demo's visitor. */
   readonly visitor?: Access["visitor"]
-  readonly version: string
   /** Opens the metrics to those who are not on this host. */
   readonly metricsToken?: string | null
-  readonly log?: LogRequest
-  /** True for the address of a proxy whose word on the client's address counts; null or left out: nobody's does. */
-  readonly trustedProxy?: ((address: string) => boolean) | null
   readonly times?: Partial<ServerTimes>
 }
 
