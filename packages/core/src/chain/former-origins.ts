@@ -2,11 +2,12 @@
  * The names of the chains before this one, kept beside the documents that recoveries carry along. Keys derived from the
  * name of an earlier chain are found again, also where the retired stores are missing.
  */
-import { portableCrypto } from "@flyball/evidence"
+import { portableCrypto, type Crypto } from "@flyball/evidence"
 import { Effect, Layer } from "effect"
 import { type ReadFault, Storage, type StorageApi } from "../storage/port.ts"
-import { formerNames } from "./former-names.ts"
 import { readPrevious } from "./read-previous.ts"
+import { RetiredStores } from "../storage/retirement.ts"
+import { withRetired } from "./with-retired.ts"
 
 /** The document. Working state: record 0 of each chain names the one before. */
 const FORMER_ORIGINS = { collection: "former_origins", id: "deployment" } as const
@@ -47,3 +48,21 @@ export const keepFormerOrigins = (options: { readonly readOnly?: boolean }): Lay
           // Of two processes that start at once, either's list is whole.
         }).pipe(Effect.catch((fault) => Effect.logError(UNDONE, fault)))
   )
+
+/**
+ * The name in record 0 of the open store, and those of the retired stores beside it. A store that does not exist, or
+ * cannot be read, has no name.
+ */
+export const formerNames = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  crypto: Crypto
+): Effect.fn.Return<ReadonlySet<string>, ReadFault> {
+  const previous = yield* readPrevious(storage, crypto)
+  if (previous === null) return new Set()
+  const earlier = yield* Effect.flatMap(yield* RetiredStores, (stores) =>
+    Effect.forEach(stores, (store) =>
+      withRetired(store, (open) => readPrevious(open, crypto)).pipe(Effect.orElseSucceed(() => null))
+    )
+  ).pipe(Effect.orElseSucceed(() => []))
+  return new Set([previous, ...earlier].flatMap((one) => (one === null ? [] : [one.origin])))
+})

@@ -1,5 +1,5 @@
-/** New identifiers. Spec: design section 5, "typed prefixes + a time-sortable 128-bit id". */
-import { encodeId } from "@flyball/evidence"
+/** New identifiers, and record hashes as the interface writes them. Spec: design section 5, "typed prefixes". */
+import { encodeId, toHex } from "@flyball/evidence"
 import { Clock, Effect, type Fiber } from "effect"
 import { Entropy } from "./entropy.ts"
 
@@ -29,3 +29,6 @@ export const newIdIn = (fiber: Fiber.Fiber<unknown, unknown>, prefix: string): s
     bytes[at] = rest % 256
   return encodeId(`${prefix}_`, bytes)
 }
+
+/** `sha256:` and 64 lower-case hex digits. */
+export const recordHash = (hash: Uint8Array): string => `sha256:${toHex(hash)}`

@@ -57,7 +57,7 @@ export type {
   StoredEvent
 } from "./outbox/outbox.ts"
 export { SEQUENCES_OF_A_CHAIN, WEBHOOKS } from "./outbox/outbox.ts"
-export { readyOutbox } from "./ready-outbox.ts"
+export { readyOutbox } from "./outbox/rules.ts"
 export type {
   AsOf,
   ChangeSet,

@@ -1,9 +1,9 @@
 /** A background job that every process has and one at a time does: the one that holds its lease. */
 import { toHex } from "@flyball/evidence"
-import { Effect, type Scope } from "effect"
+import { Effect, type Scope, Cause } from "effect"
 import { Entropy } from "../foundation/entropy.ts"
-import { rounds } from "../foundation/rounds.ts"
 import { type ReadFault, Storage } from "./port.ts"
+import { logRarely } from "../foundation/log-rarely.ts"
 
 /** A job under a lease. */
 export interface LeasedJob<R> {
@@ -43,3 +43,30 @@ export const whereHeld =
   <A, E, R>(work: Effect.Effect<A, E, R>) =>
   (held: Held): Effect.Effect<unknown, E | ReadFault, R> =>
     Effect.flatMap(held, (holds): Effect.Effect<unknown, E, R> => (holds ? work : Effect.void))
+
+/** A background job. Its lines in the log: `failed` for rounds that fail, `over` for the next one that does not. */
+export interface Rounds<P> {
+  readonly failed: string
+  readonly over: string
+  /** Waits for the next round. */
+  readonly pause: Effect.Effect<unknown, never, P>
+}
+
+/** Runs rounds in the background until the scope closes. One that fails is logged, and the next comes as always. */
+export const rounds = <R, P>(
+  round: Effect.Effect<unknown, unknown, R>,
+  { failed, over, pause }: Rounds<P>
+): Effect.Effect<void, never, P | R | Scope.Scope> =>
+  Effect.suspend(() => {
+    const outage = logRarely(failed, over)
+    return round.pipe(
+      Effect.andThen(outage.over),
+      Effect.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause as Cause.Cause<never>) : outage.reported(cause)
+      ),
+      Effect.andThen(pause),
+      Effect.forever,
+      Effect.forkScoped,
+      Effect.asVoid
+    )
+  })

@@ -4,8 +4,7 @@ import { Effect } from "effect"
 import { Agents } from "../../registry/agents/service.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import type { AgentsClient } from "../governor.ts"
-import { acting } from "./acting.ts"
-import type { Client } from "./client.ts"
+import { acting, type Client } from "./client.ts"
 import { decoded } from "./input.ts"
 
 const decodeAgent = decode(AgentCreateOfUnit)

@@ -1,7 +1,7 @@
 /** The chain as a host sees it: what its rows do not say. */
 import { formatInstant } from "@flyball/evidence"
 import { Effect } from "effect"
-import { recordHash } from "../../foundation/record-hash.ts"
+import { recordHash } from "../../foundation/ids.ts"
 import { Chain } from "../../chain/chain.ts"
 import { KeyRotation, type Rotated } from "../../chain/rotate-key.ts"
 import type { ChainClient } from "../governor.ts"

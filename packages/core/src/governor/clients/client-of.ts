@@ -16,9 +16,8 @@ import { everyUnit } from "../../foundation/scope.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { governorError } from "../../foundation/value-or-throw.ts"
 import type { GovernorServices } from "../governor-layer.ts"
-import { writerOf } from "./acting.ts"
+import { writerOf, type Client } from "./client.ts"
 import type { ActOptions } from "./call-options.ts"
-import type { Client } from "./client.ts"
 import { decoded, decodeDecisions, query } from "./input.ts"
 
 type IsUnion<T, U = T> = T extends unknown ? ([U] extends [T] ? false : true) : never

@@ -5,7 +5,8 @@ import type { GovernorServices } from "../governor-layer.ts"
 import { queueTask, isTurnFree } from "../../foundation/task-queue.ts"
 import { aborted, closed, governorError, valueOrThrow } from "../../foundation/value-or-throw.ts"
 import { GovernorError } from "../../foundation/governor-error.ts"
-import type { CallOptions } from "./call-options.ts"
+import type { CallOptions, ActOptions } from "./call-options.ts"
+import { isCallersWriterId, type Writer } from "../../foundation/writer.ts"
 
 /** The way in. */
 export interface Client {
@@ -110,4 +111,28 @@ export const openClient = async (
     isClosing: () => closing !== null,
     close
   }
+}
+
+/** Runs an act in the name of the call's writer. */
+export type Acting = <A>(
+  act: (writer: Writer) => Effect.Effect<A, unknown, GovernorServices>,
+  options?: ActOptions | null
+) => Promise<A>
+
+/** Acts over a client; `own` is the writer of calls that name none. */
+export const acting =
+  ({ run }: Client, own: Writer): Acting =>
+  async (act, options) =>
+    run(act(writerOf(own, options?.writer)), options)
+
+/** The writer of this id. Fails: throws `GovernorError` with `invalid_writer`. */
+export const writerOf = (own: Writer, id: string | null | undefined): Writer => {
+  if (id === undefined || id === null) return own
+  if (!isCallersWriterId(id))
+    throw new GovernorError(
+      "invalid_writer",
+      "The writer is expected to be `system:` and 1 to 64 of a-z, 0-9, _ and -, or an id `key_…` or `usr_…`. " +
+        "Names of people do not belong there."
+    )
+  return { id }
 }

@@ -2,8 +2,7 @@
 import { decode, PersonIn } from "@flyball/contract"
 import { Effect } from "effect"
 import type { PeopleClient } from "../governor.ts"
-import { HOST_ISSUER } from "../../registry/principals/host-issuer.ts"
-import { Principals } from "../../registry/principals/service.ts"
+import { HOST_ISSUER, Principals } from "../../registry/principals/service.ts"
 import type { Client } from "./client.ts"
 import { decoded } from "./input.ts"
 

@@ -28,8 +28,7 @@ import { planRecertify } from "./plan-recertify.ts"
 import { planUpdate, updatedAgent } from "./plan-update.ts"
 import { readAgent } from "./read-agent.ts"
 import { type AgentDocument, unmetConditions } from "@flyball/rules"
-import type { TierEvidenceApi } from "./tier-evidence.ts"
-import { tierFactsOf } from "./tier-facts.ts"
+import { type TierEvidenceApi, tierFactsOf } from "./tier-evidence.ts"
 
 /** An act on the agent of this id, as far as `scope` sees it. Answers the agent after it. */
 type Act<Input, Refusal> = (

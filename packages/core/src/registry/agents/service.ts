@@ -28,10 +28,9 @@ import { AGENTS, agentOut, orphanedAt, orphanOut, type StoredAgent, storedAgent 
 import { type AgentActs, agentActs } from "./acts.ts"
 import { planRegister, type RegisterPlan, type RegistrationLimits } from "./plan-register.ts"
 import type { AgentDocument } from "@flyball/rules"
-import { TierEvidence } from "./tier-evidence.ts"
+import { TierEvidence, tierFactsOf } from "./tier-evidence.ts"
 import { readLine } from "./read-line.ts"
 import { readAgent } from "./read-agent.ts"
-import { tierFactsOf } from "./tier-facts.ts"
 import { timelineLister } from "./timeline.ts"
 
 /** Agents read at a time while listing: the registry is never held whole. */

@@ -5,7 +5,7 @@
 import { DEFAULT_PAGE, type TimelineEntry, type TimelineQuery } from "@flyball/contract"
 import { decisionId, readRecord, type RecordView } from "@flyball/evidence"
 import { Effect } from "effect"
-import { recordHash } from "../../foundation/record-hash.ts"
+import { recordHash } from "../../foundation/ids.ts"
 import { inSlices } from "../../foundation/in-slices.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { JsonObject, StorageApi, StoredRecord } from "../../storage/port.ts"

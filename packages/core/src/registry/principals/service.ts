@@ -82,3 +82,6 @@ const keyPrincipal = Effect.fnUntraced(function* (storage: StorageApi, id: strin
     erased
   } satisfies PrincipalOut
 })
+
+/** Issuer in records of people whom the host authenticates itself. Spec: format 1 section 8, `principal.seen`. */
+export const HOST_ISSUER = "flyball.local/host"

@@ -1,8 +1,7 @@
-/** Sealed records in memory, with their parts, once keys and tile hashes. */
-import type { Crypto } from "@flyball/evidence"
+/** Sealed records in memory, with their parts, once keys and tile hashes of the Merkle tree. */
+import { type Crypto, concatBytes, TILE_WIDTH, tileRoot } from "@flyball/evidence"
 import type { Head, IdempotencyKey, RecordQuery, StoredPart, StoredRecord, TakenKey } from "../port.ts"
 import type { SealedRecord } from "../seal.ts"
-import { TileHashes } from "./tiles.ts"
 
 /** The chain. Arrays of bytes are copied on their way out: a store must not change because a reader did. */
 export class ChainTable {
@@ -129,3 +128,29 @@ const copyOf = (record: StoredRecord): StoredRecord => ({
 
 const copyOfPart = (part: StoredPart): StoredPart =>
   part.erasedBy === null ? { ...part, salt: part.salt.slice(), bytes: part.bytes.slice() } : part
+
+/** Hashes of tree levels 0, 8, 16 … as far as they are complete. */
+export class TileHashes {
+  readonly #crypto: Crypto
+  readonly #levels: Array<Array<Uint8Array>> = [[]]
+
+  constructor(crypto: Crypto) {
+    this.#crypto = crypto
+  }
+
+  /** Adds the next leaf hash, and the node above every tile that it completes. */
+  add(leaf: Uint8Array): void {
+    let hash = leaf
+    for (let level = 0; ; level++) {
+      const hashes = (this.#levels[level] ??= [])
+      hashes.push(hash)
+      if (hashes.length % TILE_WIDTH !== 0) return
+      hash = tileRoot(this.#crypto, concatBytes(...hashes.slice(-TILE_WIDTH)))
+    }
+  }
+
+  /** `count` hashes of a tile level from index `from`, joined; fewer past the end. */
+  read(tileLevel: number, from: number, count: number): Uint8Array {
+    return concatBytes(...(this.#levels[tileLevel] ?? []).slice(from, from + count))
+  }
+}

@@ -4,7 +4,7 @@ import { Result } from "effect"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { contentDigest } from "../content/content-digest.ts"
-import { TextBytes } from "../content/text-bytes.ts"
+import { TextBytes } from "../content/part-bytes.ts"
 import { decisionContent } from "./decision-content.ts"
 
 const texts = fc.oneof(

@@ -5,8 +5,7 @@ import { Result } from "effect"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { IdempotencyKey, JsonObject, JsonValue, PartDraft, RecordDraft } from "../../storage/port.ts"
 import { contentDigest } from "../content/content-digest.ts"
-import { partBytes, type PartProblem } from "../content/part-bytes.ts"
-import { TextBytes } from "../content/text-bytes.ts"
+import { partBytes, type PartProblem, TextBytes } from "../content/part-bytes.ts"
 
 /** The content that a caller sent, ready for a record. */
 export interface Content {

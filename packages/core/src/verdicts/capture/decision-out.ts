@@ -2,7 +2,7 @@
 import { DecisionOut, type LocalVerdictOut, type UsageOut } from "@flyball/contract"
 import type { JsonValue, RecordView } from "@flyball/evidence"
 import type { StoredRecord } from "../../storage/port.ts"
-import { recordHash } from "../../foundation/record-hash.ts"
+import { recordHash } from "../../foundation/ids.ts"
 
 /** A record and its body. */
 export interface ReadDecision {

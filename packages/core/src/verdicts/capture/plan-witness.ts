@@ -8,7 +8,7 @@ import { AGENTS } from "../../registry/agents/document.ts"
 import type { ChangeSet, RecordDraft } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { type ContentProblem, decisionContent, type Frame } from "./decision-content.ts"
-import { TextBytes } from "../content/text-bytes.ts"
+import { TextBytes } from "../content/part-bytes.ts"
 
 /** Everything that witnessing needs to know. */
 export interface WitnessCommand {

@@ -1,7 +1,7 @@
 /** The answer to a caller after a commit. */
 import type { DecisionIn, ReceiptsOut } from "@flyball/contract"
 import { decisionId } from "@flyball/evidence"
-import { recordHash } from "../../foundation/record-hash.ts"
+import { recordHash } from "../../foundation/ids.ts"
 import type { CommitReceipt, RecordReceipt } from "../../storage/port.ts"
 
 /** One receipt per decision, in the caller's order, and the head after them. Ids are derived: decision 0001. */

@@ -49,7 +49,7 @@ import { type PartReaders, partsShown } from "./parts-shown.ts"
 import { receiptsOut } from "./receipts.ts"
 import { ToolLists } from "./tool-lists.ts"
 import { counter } from "../../foundation/metrics.ts"
-import { recordHash } from "../../foundation/record-hash.ts"
+import { recordHash } from "../../foundation/ids.ts"
 
 const gaps = counter("flyball_capture_gaps_total", "Reports that decisions were made and not captured.")
 

@@ -1,7 +1,7 @@
 import { utf8 } from "@flyball/evidence"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { TextBytes } from "../content/text-bytes.ts"
+import { TextBytes } from "../content/part-bytes.ts"
 
 describe("the bytes of many texts", () => {
   it("are those of each, whatever is encoded after it", () => {

@@ -10,11 +10,10 @@ import {
   shownSignals,
   type JsonMap
 } from "@flyball/rules"
-import { recordHash } from "../../foundation/record-hash.ts"
+import { recordHash } from "../../foundation/ids.ts"
 import { namedSignal, type Ready, renderTrace } from "@flyball/envelope"
-import { reasonOf } from "./explanation-words.ts"
+import { reasonOf, lostWords, tiersOf } from "./explanation-words.ts"
 import { innermost } from "./plan-evaluate.ts"
-import { lostWords, tiersOf } from "./lost-words.ts"
 
 /** A record of an evaluation with what is left of its parts. */
 export interface EvaluationRecord {

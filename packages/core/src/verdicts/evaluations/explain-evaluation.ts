@@ -3,9 +3,8 @@ import type { ExplanationOut } from "@flyball/contract"
 import type { StoredAgent } from "../../registry/agents/document.ts"
 import { decide, explain, outcomes, type Ready, type Values } from "@flyball/envelope"
 import type { EvaluationRecord } from "./evaluation-out.ts"
-import { tierReason, tiersOf } from "./lost-words.ts"
+import { tierReason, tiersOf, explanationWords } from "./explanation-words.ts"
 import { argsOf, readSide, serverSignals, signalsOf } from "@flyball/rules"
-import { explanationWords } from "./explanation-words.ts"
 
 /**
  * Explains an evaluation. Its point is found again from its signals, its tier and its meters as recorded, and from what

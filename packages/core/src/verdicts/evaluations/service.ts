@@ -20,7 +20,7 @@ import {
 import { Context, Effect, Layer } from "effect"
 import { readAgent } from "../../registry/agents/read-agent.ts"
 import { reasonPart } from "../../registry/agents/parts.ts"
-import { recordHash } from "../../foundation/record-hash.ts"
+import { recordHash } from "../../foundation/ids.ts"
 import { Chain } from "../../chain/chain.ts"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"

@@ -9,7 +9,7 @@ import {
 import { fromUtf8, readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
 import { CHANNEL_TARGET, DRILLS, KILL_ACTIVATIONS } from "@flyball/rules"
-import { recordHash } from "../../foundation/record-hash.ts"
+import { recordHash } from "../../foundation/ids.ts"
 import type { Scope } from "../../foundation/scope.ts"
 import { agentInScope } from "../../registry/agents/read-agent.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
