@@ -1,11 +1,11 @@
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
-import { quickFiles } from "./scripts/test-files.ts"
+import { aloneFiles, testFiles } from "./scripts/test-files.ts"
 
 // Storage threads and processes that tests start find their code compiled, and start in half the time.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/flyball-tests", import.meta.url))
 
-// Processes, not threads: a file's storage threads and globals stay its own.
+// Processes, not threads. Files share them and their modules: to load these anew for each file takes a third of a run.
 // The flag: storage threads start and end in tests, and each strips the types of its sources with Node's own
 // WebAssembly program. When V8 of Node 24 recompiles a JavaScript wrapper of such a program while a thread ends, it can
 // free the wrapper twice and end the process ("Check failed: jit_page.has_value()" under TierUpWasmToJSWrapper, or
@@ -22,8 +22,7 @@ const joinedThreads =
         }
       ]
 
-// Files that start nothing share the workers and their modules.
-const shared = quickFiles(fileURLToPath(new URL(".", import.meta.url)))
+const alone = aloneFiles(fileURLToPath(new URL(".", import.meta.url)))
 const slow = ["**/node_modules/**", "**/slow-*.test.ts"]
 
 // Two cores: the Postgres cases share one server, started by scripts/test.ts before vitest.
@@ -31,20 +30,11 @@ export default defineConfig({
   resolve: { alias: joinedThreads },
   test: {
     projects: [
-      { extends: true, test: { name: "shared", include: [...shared], exclude: slow, isolate: false } },
       {
         extends: true,
-        test: {
-          name: "alone",
-          include: [
-            "packages/*/src/**/*.test.ts",
-            "apps/*/src/**/*.test.ts",
-            "property-tests/src/**/*.test.ts",
-            "scripts/**/*.test.ts"
-          ],
-          exclude: [...slow, ...shared]
-        }
-      }
+        test: { name: "shared", include: [...testFiles], exclude: [...slow, ...alone], isolate: false }
+      },
+      { extends: true, test: { name: "alone", include: [...alone] } }
     ],
     pool: "forks",
     execArgv: ["--wasm-wrapper-tiering-budget=1000000000"],

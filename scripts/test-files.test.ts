@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, describe, it } from "vitest"
-import { importsOf, longFiles, quickFiles, startsSomething } from "./test-files.ts"
+import { aloneFiles, importsOf, longFiles, quickFiles, startsSomething } from "./test-files.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), "flyball-test-files-"))
@@ -41,5 +41,9 @@ describe("the files of a run", () => {
     const quick = quickFiles(root)
     assert.isAbove(quick.length, 100)
     assert.notInclude(quick, "apps/server/src/cli/postgres.test.ts")
+  })
+
+  it("share processes, but for those that replace modules", () => {
+    assert.deepEqual(aloneFiles(root), ["packages/client/src/capture/full-disk.test.ts"])
   })
 })

@@ -35,6 +35,18 @@ export const longFiles = (root: string): ReadonlyArray<string> =>
     )
     .sort()
 
+/** Where tests are. */
+export const testFiles: ReadonlyArray<string> = [
+  "packages/*/src/**/*.test.ts",
+  "apps/*/src/**/*.test.ts",
+  "property-tests/src/**/*.test.ts",
+  "scripts/**/*.test.ts"
+]
+
+/** Test files that replace modules: each needs a process of its own. All others share two processes. */
+export const aloneFiles = (root: string): ReadonlyArray<string> =>
+  globSync([...testFiles], { cwd: root }).filter((file) => readFileSync(join(root, file), "utf8").includes("vi.mock("))
+
 /** Tests beside the files of packages and apps that share a process: no Postgres, no modules of their own. */
 export const quickFiles = (root: string): ReadonlyArray<string> =>
   globSync(["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.ts"], { cwd: root })
