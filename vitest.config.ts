@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
-import { aloneFiles, testFiles } from "./scripts/test-files.ts"
+import { filesByProcess } from "./scripts/test-files.ts"
 
 // Storage threads and processes that tests start find their code compiled, and start in half the time.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/flyball-tests", import.meta.url))
@@ -22,19 +22,16 @@ const joinedThreads =
         }
       ]
 
-const alone = aloneFiles(fileURLToPath(new URL(".", import.meta.url)))
-const slow = ["**/node_modules/**", "**/slow-*.test.ts"]
+const files = filesByProcess(fileURLToPath(new URL(".", import.meta.url)))
 
 // Two cores: the Postgres cases share one server, started by scripts/test.ts before vitest.
 export default defineConfig({
   resolve: { alias: joinedThreads },
   test: {
     projects: [
-      {
-        extends: true,
-        test: { name: "shared", include: [...testFiles], exclude: [...slow, ...alone], isolate: false }
-      },
-      { extends: true, test: { name: "alone", include: [...alone] } }
+      { extends: true, test: { name: "quiet", include: [...files.quiet], isolate: false } },
+      { extends: true, test: { name: "starting", include: [...files.starting], isolate: false } },
+      { extends: true, test: { name: "alone", include: [...files.alone] } }
     ],
     pool: "forks",
     execArgv: ["--wasm-wrapper-tiering-budget=1000000000"],

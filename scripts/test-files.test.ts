@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, describe, it } from "vitest"
-import { aloneFiles, importsOf, longFiles, quickFiles, startsSomething } from "./test-files.ts"
+import { filesByProcess, importsOf, longFiles, quickFiles, startsSomething } from "./test-files.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), "flyball-test-files-"))
@@ -44,6 +44,9 @@ describe("the files of a run", () => {
   })
 
   it("share processes, but for those that replace modules", () => {
-    assert.deepEqual(aloneFiles(root), ["packages/client/src/capture/full-disk.test.ts"])
+    const { alone, quiet, starting } = filesByProcess(root)
+    assert.deepEqual(alone, ["packages/client/src/capture/full-disk.test.ts"])
+    assert.include(starting, "apps/server/src/cli/halt.test.ts")
+    assert.include(quiet, "property-tests/src/replay/lies.test.ts")
   })
 })

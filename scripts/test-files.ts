@@ -36,19 +36,32 @@ export const longFiles = (root: string): ReadonlyArray<string> =>
     .sort()
 
 /** Where tests are. */
-export const testFiles: ReadonlyArray<string> = [
+const testFiles = [
   "packages/*/src/**/*.test.ts",
   "apps/*/src/**/*.test.ts",
   "property-tests/src/**/*.test.ts",
   "scripts/**/*.test.ts"
 ]
 
-/** Test files that replace modules: each needs a process of its own. All others share two processes. */
-export const aloneFiles = (root: string): ReadonlyArray<string> =>
-  globSync([...testFiles], { cwd: root }).filter((file) => readFileSync(join(root, file), "utf8").includes("vi.mock("))
+/**
+ * Test files by what a process is to have in common with those of other files: `alone` replaces modules; `starting`
+ * starts processes, which takes the longer the more memory its own has; `quiet` does neither.
+ */
+export const filesByProcess = (
+  root: string
+): { readonly [kind in "alone" | "quiet" | "starting"]: ReadonlyArray<string> } => {
+  const files = globSync(testFiles, { cwd: root }).filter((file) => !/[/]slow-[^/]*$/.test(file))
+  const kindOf = (file: string) =>
+    readFileSync(join(root, file), "utf8").includes("vi.mock(")
+      ? "alone"
+      : startsSomething(join(root, file))
+        ? "starting"
+        : "quiet"
+  return { alone: [], quiet: [], starting: [], ...Object.groupBy(files, kindOf) }
+}
 
 /** Tests beside the files of packages and apps that share a process: no Postgres, no modules of their own. */
 export const quickFiles = (root: string): ReadonlyArray<string> =>
-  globSync(["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.ts"], { cwd: root })
-    .filter((file) => !/[/]slow-[^/]*$/.test(file) && !startsSomething(join(root, file)))
+  filesByProcess(root)
+    .quiet.filter((file) => /^(packages|apps)[/]/.test(file))
     .sort()
