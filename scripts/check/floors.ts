@@ -43,11 +43,11 @@ export const floors: ReadonlyArray<Floor> = [
     may: ["@flyball/evidence/foreign-name", "@flyball/evidence/words", ...stableEffect],
     mayUseAmbient: false
   },
-  { folder: "packages/envelope/", may: ["@flyball/evidence"], mayUseAmbient: false },
+  { folder: "packages/envelope/", may: ["@flyball/evidence", "@flyball/evidence/words"], mayUseAmbient: false },
   { folder: "packages/statistics/", may: [], mayUseAmbient: false },
   {
     folder: "packages/rules/",
-    may: ["@flyball/envelope", "@flyball/evidence", "@flyball/statistics"],
+    may: ["@flyball/envelope", "@flyball/evidence", "@flyball/evidence/words", "@flyball/statistics"],
     mayUseAmbient: false
   },
   {
@@ -113,7 +113,11 @@ export const floors: ReadonlyArray<Floor> = [
     may: ["@openai/agents", "@flyball/evidence"],
     mayUseAmbient: false
   },
-  { folder: "packages/client/", may: ["@flyball/envelope", "@flyball/evidence"], mayUseAmbient: false },
+  {
+    folder: "packages/client/",
+    may: ["@flyball/envelope", "@flyball/evidence", "@flyball/evidence/words"],
+    mayUseAmbient: false
+  },
   {
     folder: "packages/testkit/",
     may: [

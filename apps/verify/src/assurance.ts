@@ -28,11 +28,12 @@ export interface Assurance {
   readonly self_approved: number | null
 }
 
+/** Names of the four verdicts. */
+export const verdictNames = ["integrity", "authenticity", "completeness", "anchoring"] as const
+
 /** The four verdicts in one line. */
 export const integrityLine = ({ verdicts }: Report): string =>
-  (["integrity", "authenticity", "completeness", "anchoring"] as const)
-    .map((name) => `${name} ${verdicts[name]}`)
-    .join(", ") + "."
+  verdictNames.map((name) => `${name} ${verdicts[name]}`).join(", ") + "."
 
 /**
  * Summarizes the evidence that supports a pack. `capture`, `replay`: null where they were not requested, or could not

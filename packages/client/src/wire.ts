@@ -3,6 +3,10 @@
  * not imported: an agent needs no Effect.
  */
 
+import { killResponses, outcomes } from "@flyball/evidence/words"
+
+export { killResponses, outcomes }
+
 /** Any JSON value. */
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [name: string]: Json }
 
@@ -139,9 +143,6 @@ export interface Gap {
   readonly reason: "server_unreachable" | "spool_full" | "crash" | "clock" | "refused"
 }
 
-/** Outcomes of an evaluation, least restrictive first. */
-export const outcomes = ["allow", "allow_with_notice", "require_review", "deny", "halt"] as const
-
 /** One of {@link outcomes}. */
 export type Outcome = (typeof outcomes)[number]
 
@@ -200,9 +201,6 @@ export interface Review {
   readonly expires_at: string
   readonly consumed_by: string | null
 }
-
-/** Responses of the kill switch, least restrictive first. */
-export const killResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
 
 /** One of {@link killResponses}. */
 export type KillResponse = (typeof killResponses)[number]

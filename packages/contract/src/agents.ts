@@ -1,4 +1,5 @@
 /** Agents as they travel. Spec: document 1 sections 2 and 4; api.md "agents and registry". */
+import { agentStatuses } from "@flyball/evidence/words"
 import { Schema } from "effect"
 import { ahead } from "./foundation/ahead.ts"
 import {
@@ -24,6 +25,8 @@ import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
 import { pageOf } from "./foundation/page.ts"
 import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords, wholePart } from "./foundation/place.ts"
 
+export { agentStatuses }
+
 /** Autonomy tiers, least autonomy first. Spec: document 1 section 3. */
 export const autonomyTiers = ["L0", "L1", "L2", "L3", "L4"] as const
 
@@ -47,9 +50,6 @@ export const tierConditionWords: { readonly [condition: string]: string } = {
   verified_identity: "a verified identity",
   attested_drill: "a drill attested within the last 30 days"
 }
-
-/** Statuses of an agent. Spec: document 1 section 3. */
-export const agentStatuses = ["draft", "active", "suspended", "decommissioned"] as const
 
 /** One of {@link agentStatuses}. */
 export type AgentStatus = (typeof agentStatuses)[number]

@@ -1,4 +1,5 @@
 /** Circuit breakers as they travel. Spec: document 1 section 2, Circuit breaker record; api.md "bounded autonomy". */
+import { breakerModes } from "@flyball/evidence/words"
 import { Schema } from "effect"
 import {
   defaulted,
@@ -16,11 +17,7 @@ import { killResponses } from "./kill.ts"
 import type { Info, Input } from "./foundation/plain.ts"
 import { becomesRecord, computed, inBody, inDocument, showsRecords, wholePart } from "./foundation/place.ts"
 
-/**
- * Effects of a trip: `shadow` records it, `warn` reports it too, `enforce` activates the kill switch as well. Spec:
- * decision 0044.
- */
-export const breakerModes = ["shadow", "warn", "enforce"] as const
+export { breakerModes }
 
 /** Mode of a breaker: the effect of a trip. */
 export type BreakerModeName = (typeof breakerModes)[number]

@@ -1,4 +1,5 @@
 /** Decisions as they travel. Spec: api.md "decisions, chain, evidence". */
+import { decisionKinds } from "@flyball/evidence/words"
 import { Result, Schema } from "effect"
 import { type Decoded, decode } from "./foundation/decode.ts"
 import type { DetailItem } from "./foundation/detail.ts"
@@ -21,16 +22,7 @@ import { DEFAULT_PAGE, MAX_BATCH, MAX_PAGE } from "./foundation/limits.ts"
 import { LocalVerdict, LocalVerdictOut } from "./local-verdicts.ts"
 import { becomesRecord, computed, inBody, placesOf, showsRecords, wholePart } from "./foundation/place.ts"
 
-/** Kinds of decisions. Spec: format 1 section 8, `decision.witnessed`. */
-export const decisionKinds = [
-  "tool_call",
-  "tool_list",
-  "model_call",
-  "message",
-  "handoff",
-  "approval",
-  "other"
-] as const
+export { decisionKinds }
 
 /** One of {@link decisionKinds}. */
 export type DecisionKind = (typeof decisionKinds)[number]

@@ -1,4 +1,5 @@
 /** Autonomy envelopes as they travel. Spec: api.md "bounded autonomy"; the language itself is `envelope/1` in core. */
+import { outcomes as evaluationOutcomes } from "@flyball/evidence/words"
 import { Schema } from "effect"
 import { ahead } from "./foundation/ahead.ts"
 import {
@@ -19,8 +20,8 @@ import type { Info } from "./foundation/plain.ts"
 import { pageOf } from "./foundation/page.ts"
 import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords, wholePart } from "./foundation/place.ts"
 
-/** Outcomes of an evaluation, least restrictive first. Spec: `envelope/1` section 1. */
-export const evaluationOutcomes = ["allow", "allow_with_notice", "require_review", "deny", "halt"] as const
+export { evaluationOutcomes }
+
 /** Statuses of an envelope. `draft`: none of its versions was ever in force. */
 export const envelopeStatuses = ["draft", "published", "withdrawn"] as const
 /** Statuses of a version. `shadow`: on trial. */

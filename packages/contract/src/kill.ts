@@ -1,4 +1,5 @@
 /** The kill switch as it travels. Spec: document 1 section 2, Kill status; api.md "bounded autonomy". */
+import { killResponses, killTargetTypes } from "@flyball/evidence/words"
 import { Schema } from "effect"
 import { autonomyTiers } from "./agents.ts"
 import {
@@ -19,14 +20,10 @@ import type { Info } from "./foundation/plain.ts"
 import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
 import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./foundation/place.ts"
 
-/** Responses, least restrictive first. Spec: document 1 section 2 shows `halt`; decision 0047. */
-export const killResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
+export { killResponses, killTargetTypes }
 
 /** Types of targets that requests may name. Spec: document 1 section 8, "target type". */
 export const killTargets = ["agent", "model"] as const
-
-/** Types of targets that records and events name. */
-export const killTargetTypes = ["agent", "model", "org_unit", "deployment"] as const
 
 /** Modes of a drill. */
 export const drillModes = ["shadow", "live"] as const

@@ -2,6 +2,7 @@
  * Tool servers as they travel: lists of tools that agents saw, what changed in them, and calls. Spec: document 1
  * section 4, GET /fairness/mcp-screen; decision 0072.
  */
+import { findingSeverities, mcpChanges, mcpLayers, mcpSignals, mcpTransports } from "@flyball/evidence/words"
 import { Schema } from "effect"
 import {
   anyJson,
@@ -18,27 +19,10 @@ import {
 } from "./foundation/fields.ts"
 import type { Info, Input } from "./foundation/plain.ts"
 
-/** How a server is reached; `named`: nobody says how, and it is known by the name that its client gives it. */
-export const mcpTransports = ["stdio", "http", "named"] as const
-/** Layers of a tool: what a model reads, what it may send, what the tool says of its effects, and the rest. */
-export const mcpLayers = ["text", "contract", "hints", "decoration"] as const
-/** Changes of a tool. */
-export const mcpChanges = ["added", "removed", "modified", "renamed", "first_seen", "unreadable"] as const
+export { findingSeverities, mcpChanges, mcpLayers, mcpSignals, mcpTransports }
+
 /** Baselines that a changed list is compared with. */
 export const mcpBaselines = ["pin", "seen", "first_seen"] as const
-/** Severities of a finding. */
-export const findingSeverities = ["high", "medium", "low"] as const
-/** Signals in a text. */
-export const mcpSignals = [
-  "pseudo_tag",
-  "conceal",
-  "secret_path",
-  "precondition",
-  "redirect",
-  "override",
-  "hidden_characters",
-  "padding"
-] as const
 /** Answers of people to a finding. */
 export const findingResolutions = ["approved", "rejected"] as const
 /** States of a finding. */

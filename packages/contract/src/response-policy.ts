@@ -2,6 +2,7 @@
  * The response policy as it travels: what follows when something triggers, for whom, and who is notified. Spec: api.md
  * "bounded autonomy", GET and PUT /bound/response-policy; decision 0046.
  */
+import { policyTriggers } from "@flyball/evidence/words"
 import { Schema } from "effect"
 import { leftOut, list, name, oneOf, optional } from "./foundation/fields.ts"
 import { killResponses } from "./kill.ts"
@@ -9,23 +10,13 @@ import { type Info, type Input, named } from "./foundation/plain.ts"
 import { mailAddress } from "./foundation/mail-address.ts"
 import { inPart, showsRecords } from "./foundation/place.ts"
 
+export { policyTriggers }
+
 /** Scopes of rows. The narrowest that fits an agent counts: `agent`, `org_unit`, `tier`, `default`. */
 export const policyScopes = ["default", "tier", "org_unit", "agent"] as const
 
 /** One of {@link policyScopes}. */
 export type PolicyScope = (typeof policyScopes)[number]
-
-/** Triggers of a response. Spec: decision 0046. */
-export const policyTriggers = [
-  "breaker",
-  "drift",
-  "mcp",
-  "orphan",
-  "recert",
-  "manual",
-  "agent_request",
-  "review"
-] as const
 
 /** One of {@link policyTriggers}. */
 export type PolicyTrigger = (typeof policyTriggers)[number]

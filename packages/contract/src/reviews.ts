@@ -1,4 +1,5 @@
 /** Reviews as they travel. Spec: document 1 part 5 item 8; api.md "bounded autonomy"; envelopes.md 3.11. */
+import { reviewCancelCauses, reviewResolutions, reviewStatuses } from "@flyball/evidence/words"
 import { Schema } from "effect"
 import { evaluationOutcomes } from "./envelopes.ts"
 import { actionDigest, ExplanationOut } from "./evaluations.ts"
@@ -7,15 +8,11 @@ import type { Info } from "./foundation/plain.ts"
 import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
 import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./foundation/place.ts"
 
+export { reviewCancelCauses, reviewResolutions, reviewStatuses }
+
 /** Why a person may not answer a review. */
 export const reviewerProblems = ["requester_or_author", "owner", "answered_before", "role", "not_a_person"] as const
 
-/** Statuses of a review. Spec: decision 0049. */
-export const reviewStatuses = ["open", "claimed", "resolved", "expired", "cancelled"] as const
-/** Answers of people. `amend`: the agent should request something else. */
-export const reviewResolutions = ["approve", "reject", "amend"] as const
-/** Why a review is over without an answer. */
-export const reviewCancelCauses = ["killed", "superseded", "withdrawn"] as const
 /** Roles that a review can need. `other`: a role that the service does not assign. */
 export const reviewRoles = ["reviewer", "operator", "governor", "admin", "other"] as const
 /** Results of presenting an approval. */

@@ -8,6 +8,7 @@
  *
  * Spec: document 1 section 6; api.md "Events to webhooks". The envelope is document 2's, section 2.
  */
+import { suspensionCauses } from "@flyball/evidence/words"
 import { Schema } from "effect"
 import { autonomyTiers, riskClasses, tierConditions } from "./agents.ts"
 import { driftDimensions } from "./behavior.ts"
@@ -21,8 +22,7 @@ import { findingSeverities } from "./mcp.ts"
 import { packKinds } from "./packs.ts"
 import { reviewCancelCauses, reviewResolutions } from "./reviews.ts"
 
-/** Why an agent is suspended. */
-export const suspensionCauses = ["manual", "orphan_grace", "recert_overdue", "breaker", "kill"] as const
+export { suspensionCauses }
 
 /** Where an identity comes from; `other` is a text of the caller's own. */
 export const identitySources = [

@@ -133,3 +133,83 @@ export const unassignedReasons = [
   "duration",
   "no_feasible_vehicle"
 ] as const
+
+/** Outcomes of an evaluation, least restrictive first. Spec: `envelope/1` section 1. */
+export const outcomes = ["allow", "allow_with_notice", "require_review", "deny", "halt"] as const
+
+/** Statuses of a review. Spec: decision 0049. */
+export const reviewStatuses = ["open", "claimed", "resolved", "expired", "cancelled"] as const
+
+/** Answers of people. `amend`: the agent should request something else. */
+export const reviewResolutions = ["approve", "reject", "amend"] as const
+
+/** Why a review is over without an answer. */
+export const reviewCancelCauses = ["killed", "superseded", "withdrawn"] as const
+
+/** Responses, least restrictive first. Spec: document 1 section 2 shows `halt`; decision 0047. */
+export const killResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
+
+/** Types of targets that records and events name. */
+export const killTargetTypes = ["agent", "model", "org_unit", "deployment"] as const
+
+/** Statuses of an agent. Spec: document 1 section 3. */
+export const agentStatuses = ["draft", "active", "suspended", "decommissioned"] as const
+
+/** Why an agent is suspended. */
+export const suspensionCauses = ["manual", "orphan_grace", "recert_overdue", "breaker", "kill"] as const
+
+/**
+ * Effects of a trip: `shadow` records it, `warn` reports it too, `enforce` activates the kill switch as well. Spec:
+ * decision 0044.
+ */
+export const breakerModes = ["shadow", "warn", "enforce"] as const
+
+/** How a server is reached; `named`: nobody says how, and it is known by the name that its client gives it. */
+export const mcpTransports = ["stdio", "http", "named"] as const
+
+/** Layers of a tool: what a model reads, what it may send, what the tool says of its effects, and the rest. */
+export const mcpLayers = ["text", "contract", "hints", "decoration"] as const
+
+/** Changes of a tool. */
+export const mcpChanges = ["added", "removed", "modified", "renamed", "first_seen", "unreadable"] as const
+
+/** Severities of a finding. */
+export const findingSeverities = ["high", "medium", "low"] as const
+
+/** Signals in a text. */
+export const mcpSignals = [
+  "pseudo_tag",
+  "conceal",
+  "secret_path",
+  "precondition",
+  "redirect",
+  "override",
+  "hidden_characters",
+  "padding"
+] as const
+
+/** Triggers of a response. Spec: decision 0046. */
+export const policyTriggers = [
+  "breaker",
+  "drift",
+  "mcp",
+  "orphan",
+  "recert",
+  "manual",
+  "agent_request",
+  "review"
+] as const
+
+/** Kinds of decisions. Spec: format 1 section 8, `decision.witnessed`. */
+export const decisionKinds = [
+  "tool_call",
+  "tool_list",
+  "model_call",
+  "message",
+  "handoff",
+  "approval",
+  "other"
+] as const
+
+/** Metrics of an analysis whose value is a difference of rates. Spec: format 1 section 8, `analysis.completed`. */
+export const fairnessMetrics = ["demographic_parity", "equalized_odds", "calibration"] as const

@@ -1,4 +1,5 @@
 /** Sentences that both reports for people share, the text and the page, without a layout. */
+import { verdictNames } from "../assurance.ts"
 import type { Finding, Report, Verdicts } from "@flyball/evidence"
 import { assuranceOf, integrityLine } from "../assurance.ts"
 import { bodyCounts, bodyEntries } from "../bodies/bodies-report.ts"
@@ -50,7 +51,7 @@ export const resultSentence = ({ exit }: Report, replayed: Extras["replayed"]): 
 export const explainedVerdicts = ({
   verdicts
 }: Report): ReadonlyArray<{ readonly name: keyof Verdicts; readonly value: string; readonly sentence: string }> =>
-  (["integrity", "authenticity", "completeness", "anchoring"] as const).map((name) => ({
+  verdictNames.map((name) => ({
     name,
     value: verdicts[name],
     sentence: (verdictText[name] as { readonly [value: string]: string })[verdicts[name]]!

@@ -1,4 +1,5 @@
 /** Waits for the people who answer a review. */
+import { reviewResolutions, reviewStatuses } from "@flyball/evidence/words"
 import { awaitedPause, type ClientClock } from "../clock.ts"
 import type { Answer, Caller } from "../http/caller.ts"
 import { refusedAsClosed, refusedBy } from "../http/server-refused.ts"
@@ -99,8 +100,8 @@ const readReview = (body: unknown, reviewId: string): Review | null => {
   if (typeof body !== "object" || body === null) return null
   const { id, resolution = null, status } = body as { readonly [name: string]: unknown }
   return id === reviewId &&
-    ["open", "claimed", "resolved", "expired", "cancelled"].includes(status as string) &&
-    (resolution === null || ["approve", "reject", "amend"].includes(resolution as string))
+    reviewStatuses.some((one) => one === status) &&
+    (resolution === null || reviewResolutions.some((one) => one === resolution))
     ? (body as Review)
     : null
 }

@@ -1,5 +1,11 @@
 /** Fairness analyses, explanations and reports as they travel. Spec: document 2 sections 2 and 4; decision 0077. */
-import { analysisFailures, rateVerdicts, undefinedMetrics, undefinedRatios } from "@flyball/evidence/words"
+import {
+  analysisFailures,
+  fairnessMetrics,
+  rateVerdicts,
+  undefinedMetrics,
+  undefinedRatios
+} from "@flyball/evidence/words"
 import { Schema } from "effect"
 import { screenedValue } from "../fairness.ts"
 import { check, id, identifier, instant, integer, list, name, oneOf, optional } from "../foundation/fields.ts"
@@ -95,7 +101,7 @@ export type AnalysedGroup = typeof AnalysedGroup.Type
  * places. Where there is none, all but the name is null, with the reason.
  */
 export const AnalysedMetric = Schema.Struct({
-  name: oneOf(["demographic_parity", "equalized_odds", "calibration"]),
+  name: oneOf(fairnessMetrics),
   value: known,
   ci95: interval,
   p: known,

@@ -2,12 +2,12 @@
  * The normal form of an envelope: rules as unions of boxes over one grid of integers. Evaluator, analyser and verifier
  * share it.
  *
- * Spec: decision 0021; `SPEC.md` beside this file. Imports types alone: the offline verifier runs on it.
+ * Spec: decision 0021; `SPEC.md` beside this file. Imports types and words alone: the offline verifier runs on it.
  */
+import { outcomes } from "@flyball/evidence/words"
 import type { TextCells } from "./text-cells.ts"
 
-/** Verdicts, least restrictive first; their index is their severity. Spec: `envelope/1` section 1. */
-export const outcomes = ["allow", "allow_with_notice", "require_review", "deny", "halt"] as const
+export { outcomes }
 
 /** One of {@link outcomes}. */
 export type Outcome = (typeof outcomes)[number]

@@ -1,20 +1,17 @@
 /** The agent as state: what the document holds, and what erasing a part leaves of it. */
 
+import { agentStatuses, suspensionCauses } from "@flyball/evidence/words"
 import { sourceWord } from "../identity/sources.ts"
 import { namesOf } from "../records/part-members.ts"
 import type { Json } from "../records/record.ts"
+
+export { agentStatuses, suspensionCauses }
 
 /** Autonomy tiers, least autonomy first. Spec: document 1 section 3. */
 export const autonomyTiers = ["L0", "L1", "L2", "L3", "L4"] as const
 
 /** One of {@link autonomyTiers}. */
 export type AutonomyTier = (typeof autonomyTiers)[number]
-
-/** States of an agent. Spec: document 1 section 2, "Agent". */
-export const agentStatuses = ["draft", "active", "suspended", "decommissioned"] as const
-
-/** Why an agent is suspended. Spec: design section 5. */
-export const suspensionCauses = ["manual", "orphan_grace", "recert_overdue", "breaker", "kill"] as const
 
 /** One of {@link suspensionCauses}. */
 export type SuspendedReason = (typeof suspensionCauses)[number]

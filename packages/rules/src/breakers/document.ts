@@ -1,15 +1,13 @@
 /** A breaker as state. Plain data. */
+import { breakerModes } from "@flyball/evidence/words"
 import type { Params } from "./metric.ts"
 import type { KillResponse } from "../kill/response.ts"
+
+export { breakerModes }
 
 /** Collection of the breakers. */
 export const BREAKERS = "breakers"
 
-/**
- * Effects of a trip: `shadow` records it, `warn` reports it too, `enforce` activates the kill switch as well. Spec:
- * decision 0044.
- */
-export const breakerModes = ["shadow", "warn", "enforce"] as const
 /** One of {@link breakerModes}. */
 export type BreakerMode = (typeof breakerModes)[number]
 

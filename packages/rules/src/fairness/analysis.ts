@@ -2,6 +2,7 @@
  * Compares predictions between groups of rows: parity, odds and calibration, each with the interval of the difference
  * that is reported, and a p-value of it. Service and verifier run it. Spec: document 2 section 2; decision 0077.
  */
+import { fairnessMetrics as metricNames } from "@flyball/evidence/words"
 import { type AnalysisCompletedBody, type Crypto, type Slices, utf8 } from "@flyball/evidence"
 import {
   clopperPearson,
@@ -27,8 +28,8 @@ const SMALL = 30
 /** How rare. */
 const ALPHA = 0.05
 
-/** Names of the metrics whose value is a difference. */
-export const metricNames = ["demographic_parity", "equalized_odds", "calibration"] as const
+export { metricNames }
+
 /** One of {@link metricNames}. */
 export type MetricName = (typeof metricNames)[number]
 

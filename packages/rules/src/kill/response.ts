@@ -1,12 +1,15 @@
 /** The words of the kill switch: responses, targets, and how an agent is reached. */
 
-/** Responses, least restrictive first. Spec: envelopes.md 3.10. */
-export const killResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
+import { killResponses, killTargetTypes } from "@flyball/evidence/words"
+
+export { killResponses, killTargetTypes }
+
 /** Effect of an activation on the agents that it reaches. Spec: document 1 section 2 shows `halt`; decision 0047. */
 export type KillResponse = (typeof killResponses)[number]
 
-/** Types of targets. On the wire only `agent` and `model`. Spec: document 1 section 2, "Kill status"; decision 0047. */
-export const killTargetTypes = ["agent", "model", "org_unit", "deployment"] as const
+/** Responses under which nothing is allowed. */
+export const denyingResponses: ReadonlySet<unknown> = new Set<KillResponse>(["drain", "halt", "quarantine"])
+
 /** Type of an activation's target. */
 export type KillTargetType = (typeof killTargetTypes)[number]
 

@@ -5,6 +5,7 @@
  *
  * Spec: drift-fairness-mcp.md 4.3; decision 0072.
  */
+import { findingSeverities as severities, mcpChanges as toolChanges } from "@flyball/evidence/words"
 import type { Slices } from "@flyball/evidence"
 import type { Json, JsonMap } from "../records/record.ts"
 import {
@@ -20,14 +21,10 @@ import {
 } from "./manifest.ts"
 import { shownText, type Signal, type SignalRule, signalsIn } from "./signals.ts"
 
-/** The changes of a tool. `first_seen`: it has signals at first sight; `unreadable`: the whole list. */
-export const toolChanges = ["added", "removed", "modified", "renamed", "first_seen", "unreadable"] as const
+export { severities, toolChanges }
 
 /** One of {@link toolChanges}. */
 export type ToolChangeKind = (typeof toolChanges)[number]
-
-/** Severities, the gravest first. */
-export const severities = ["high", "medium", "low"] as const
 
 /** One of {@link severities}. */
 export type Severity = (typeof severities)[number]

@@ -4,6 +4,7 @@
  *
  * Spec: drift-fairness-mcp.md 4.3; decision 0072.
  */
+import { mcpLayers as manifestLayers } from "@flyball/evidence/words"
 import {
   canonicalBytes,
   type Crypto,
@@ -16,6 +17,8 @@ import {
 } from "@flyball/evidence"
 import type { Json, JsonMap } from "../records/record.ts"
 
+export { manifestLayers }
+
 /** Longest list that is read. Unit: bytes of its JSON. */
 export const MAX_MANIFEST_BYTES = 2_097_152
 /** Most tools of a list that is read. */
@@ -26,9 +29,6 @@ const MAX_DEPTH = 64
 const MAX_NAME = 256
 /** Tools that one slice reads. */
 const PER_SLICE = 16
-
-/** Layers of a tool, the most telling first. */
-export const manifestLayers = ["text", "contract", "hints", "decoration"] as const
 
 /** One of {@link manifestLayers}. */
 export type ManifestLayer = (typeof manifestLayers)[number]

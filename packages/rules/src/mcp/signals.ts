@@ -5,17 +5,9 @@
  * Spec: drift-fairness-mcp.md 4.3; decision 0072.
  */
 
-/** The signals. The first six are independent of each other. */
-export const signalRules = [
-  "pseudo_tag",
-  "conceal",
-  "secret_path",
-  "precondition",
-  "redirect",
-  "override",
-  "hidden_characters",
-  "padding"
-] as const
+import { mcpSignals as signalRules } from "@flyball/evidence/words"
+
+export { signalRules }
 
 /** One of {@link signalRules}. */
 export type SignalRule = (typeof signalRules)[number]

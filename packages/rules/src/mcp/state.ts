@@ -3,8 +3,11 @@
  *
  * Spec: drift-fairness-mcp.md 4.3; decision 0072.
  */
+import { mcpTransports } from "@flyball/evidence/words"
 import { type Crypto, encodeId, portableCrypto, utf8 } from "@flyball/evidence"
 import type { ExpectedDocument, JsonMap, ReplayRecord } from "../records/record.ts"
+
+export { mcpTransports }
 
 /** Collection of tool servers. */
 export const MCP_SERVERS = "mcp_servers"
@@ -12,9 +15,6 @@ export const MCP_SERVERS = "mcp_servers"
 export const FINDINGS = "findings"
 /** Most pinned lists of a server that are kept: the oldest goes. */
 export const MAX_PINS = 32
-
-/** How a server is reached. `named`: nobody says how, and it is known by the name that its client gives it. */
-export const mcpTransports = ["stdio", "http", "named"] as const
 
 /** One of {@link mcpTransports}. */
 export type McpTransport = (typeof mcpTransports)[number]

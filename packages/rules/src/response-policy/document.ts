@@ -2,26 +2,17 @@
  * The response policy as state: what follows when something triggers, for whom, and who is notified. Plain data. Spec:
  * api.md "bounded autonomy", GET and PUT /bound/response-policy; decision 0046.
  */
+import { policyTriggers } from "@flyball/evidence/words"
 import type { AutonomyTier } from "../agents/document.ts"
 import type { KillResponse } from "../kill/response.ts"
+
+export { policyTriggers }
 
 /** Collection of the response policy. */
 export const RESPONSE_POLICY = "response_policy"
 
 /** Id of the one document in {@link RESPONSE_POLICY}. */
 export const RESPONSE_POLICY_ID = "policy"
-
-/** Triggers of a response. Spec: decision 0046. */
-export const policyTriggers = [
-  "breaker",
-  "drift",
-  "mcp",
-  "orphan",
-  "recert",
-  "manual",
-  "agent_request",
-  "review"
-] as const
 
 /** One of {@link policyTriggers}. */
 export type PolicyTrigger = (typeof policyTriggers)[number]

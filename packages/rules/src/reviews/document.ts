@@ -1,6 +1,9 @@
 /** A review as state: what people are to answer, and what they answered. Plain data. */
+import { reviewCancelCauses, reviewResolutions } from "@flyball/evidence/words"
 import { decodeId, encodeId } from "@flyball/evidence"
 import type { Decision } from "@flyball/envelope"
+
+export { reviewCancelCauses, reviewResolutions }
 
 /** Collection of the reviews: one document each, under its id `rev_…`. */
 export const REVIEWS = "reviews"
@@ -29,14 +32,8 @@ export type ReviewRole = (typeof reviewRoles)[number]
 /** Roles of the service whose people answer reviews, strongest first. Spec: decision 0049. */
 export const answeringRoles: ReadonlyArray<string> = reviewRoles.filter((role) => role !== "other")
 
-/** Answers of people. Spec: decision 0049. */
-export const reviewResolutions = ["approve", "reject", "amend"] as const
-
 /** One of {@link reviewResolutions}. */
 export type ReviewResolution = (typeof reviewResolutions)[number]
-
-/** Why a review is over without an answer. Spec: format 1 section 8, `review.cancelled`; decision 0049. */
-export const reviewCancelCauses = ["killed", "superseded", "withdrawn"] as const
 
 /** One of {@link reviewCancelCauses}. */
 export type ReviewCancelCause = (typeof reviewCancelCauses)[number]

@@ -1,8 +1,8 @@
 /** Status of a review at a time, and when a review is over. The one place that compares its end with the time. */
+import { reviewStatuses } from "@flyball/evidence/words"
 import type { ReviewDocument } from "./document.ts"
 
-/** Statuses of a review. Spec: decision 0049. */
-export const reviewStatuses = ["open", "claimed", "resolved", "expired", "cancelled"] as const
+export { reviewStatuses }
 
 /** One of {@link reviewStatuses}. */
 export type ReviewStatus = (typeof reviewStatuses)[number]

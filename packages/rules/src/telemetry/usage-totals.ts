@@ -1,11 +1,11 @@
 /** Usage of agents within a range of the chain: sums that add up across ranges. Pure. */
+import { outcomes as countedOutcomes } from "@flyball/evidence/words"
 import type { Slices } from "@flyball/evidence"
 import type { Json } from "../records/record.ts"
 import type { Incident } from "./incidents.ts"
 import { noReviews, type ReviewTotals } from "./review-times.ts"
 
-/** Outcomes of evaluations, from the least restrictive on. */
-export const countedOutcomes = ["allow", "allow_with_notice", "require_review", "deny", "halt"] as const
+export { countedOutcomes }
 
 /** Usage of one model by one agent. */
 export interface ModelTotals {

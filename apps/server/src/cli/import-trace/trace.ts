@@ -3,6 +3,7 @@
  *
  * Spec: issue "record, prove, verify" item 5 (`flyball import`).
  */
+import { decisionStatuses } from "@flyball/contract"
 
 /** Content of one line: the agent, and the decision as POST decisions takes it. */
 export interface TraceDecision {
@@ -43,7 +44,7 @@ const present = (members: { readonly [name: string]: unknown }): { readonly [nam
   return there
 }
 
-const statuses = new Set(["intended", "ok", "error", "denied", "unknown"])
+const statuses = new Set<string>(decisionStatuses)
 
 /** Reads one line. The validation of single members is left to the endpoint of captures, which names the member. */
 export const readTraceLine = (line: unknown): TraceRead => {

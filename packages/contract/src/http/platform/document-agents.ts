@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { DocumentAgent, DocumentAgentCreate } from "../../platform/document-agents.ts"
 import { unitQuery } from "../../platform/list.ts"
 import { AgentNotFound } from "../../refusals.ts"
-import { platformAccess } from "../access.ts"
+import { access, platformAccess } from "../access.ts"
 import { endpoint, idParam, json, jsonBody, queryOf } from "../endpoint.ts"
 
 const platform = { module: "document_agents" }
@@ -16,7 +16,7 @@ export const documentAgents = {
     method: "POST",
     path: "/v1/documents/agents",
     summary: "Registers an agent that works in a browser, and drafts its envelope. Its caller runs the browser.",
-    access: platformAccess("documents:write", ["operator", "governor", "admin"]),
+    access: platformAccess("documents:write", access.operate.roles),
     platform: { ...platform, operation: "documents.create_agent" },
     query,
     body: jsonBody(DocumentAgentCreate),

@@ -11,7 +11,7 @@ import {
 import { unitQuery } from "../../platform/list.ts"
 import { requestBounds } from "../../platform/plans.ts"
 import { ExtractionNotFound } from "../../refusals.ts"
-import { platformAccess } from "../access.ts"
+import { access, platformAccess } from "../access.ts"
 import { endpoint, fileOrJsonBody, idParam, json, queryOf } from "../endpoint.ts"
 
 const write = platformAccess("documents:write")
@@ -79,7 +79,7 @@ export const documents = {
     method: "POST",
     path: "/v1/documents/extractions/{extraction_id}/reveal",
     summary: "Returns the values of an extraction in full, and records that somebody read them.",
-    access: platformAccess("documents:reveal", ["operator", "governor", "admin"]),
+    access: platformAccess("documents:reveal", access.operate.roles),
     platform: { module },
     params,
     query,

@@ -13,10 +13,10 @@ import {
 } from "../../platform/fairness.ts"
 import { unitQuery } from "../../platform/list.ts"
 import { AnalysisNotFound } from "../../refusals.ts"
-import { platformAccess } from "../access.ts"
+import { access, platformAccess } from "../access.ts"
 import { endpoint, idParam, json, jsonBody, media, queryOf } from "../endpoint.ts"
 
-const write = platformAccess("fairness:write", ["operator", "governor", "admin"])
+const write = platformAccess("fairness:write", access.operate.roles)
 const read = platformAccess("fairness:read")
 const module = "fairness_analyses"
 const platform = { module }

@@ -11,10 +11,10 @@ import {
   RoutesOptimizeQuery
 } from "../../platform/routes.ts"
 import { RoutePlanNotFound } from "../../refusals.ts"
-import { platformAccess } from "../access.ts"
+import { access, platformAccess } from "../access.ts"
 import { endpoint, idParam, json, jsonBody, queryOf } from "../endpoint.ts"
 
-const write = platformAccess("fleet:write", ["operator", "governor", "admin"])
+const write = platformAccess("fleet:write", access.operate.roles)
 const read = platformAccess("fleet:read")
 const platform = { module: "fleet" }
 const query = queryOf(Schema.Struct(unitQuery))

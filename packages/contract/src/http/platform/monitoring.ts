@@ -13,10 +13,10 @@ import {
   MonitorsQuery
 } from "../../platform/monitoring.ts"
 import { AlertNotFound, MonitorNotFound } from "../../refusals.ts"
-import { platformAccess } from "../access.ts"
+import { access, platformAccess } from "../access.ts"
 import { endpoint, idParam, json, jsonBody, queryOf } from "../endpoint.ts"
 
-const write = platformAccess("monitoring:write", ["operator", "governor", "admin"])
+const write = platformAccess("monitoring:write", access.operate.roles)
 const read = platformAccess("monitoring:read")
 const platform = { module: "monitoring" }
 const query = queryOf(Schema.Struct(unitQuery))

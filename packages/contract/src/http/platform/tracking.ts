@@ -17,10 +17,10 @@ import {
   VehicleTrack
 } from "../../platform/tracking.ts"
 import { GeofenceNotFound, VehicleNotFound } from "../../refusals.ts"
-import { platformAccess } from "../access.ts"
+import { access, platformAccess } from "../access.ts"
 import { endpoint, idParam, json, jsonBody, type Param, queryOf } from "../endpoint.ts"
 
-const write = platformAccess("fleet:write", ["operator", "governor", "admin"])
+const write = platformAccess("fleet:write", access.operate.roles)
 const read = platformAccess("fleet:read")
 const platform = { module: "tracking" }
 const query = queryOf(Schema.Struct(unitQuery))

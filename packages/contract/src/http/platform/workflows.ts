@@ -14,10 +14,10 @@ import {
   WorkflowsQuery
 } from "../../platform/workflows.ts"
 import { ExecutionNotFound, WorkflowNotFound } from "../../refusals.ts"
-import { platformAccess } from "../access.ts"
+import { access, platformAccess } from "../access.ts"
 import { endpoint, idParam, json, jsonBody, optionalBody, queryOf } from "../endpoint.ts"
 
-const write = platformAccess("workflows:write", ["operator", "governor", "admin"])
+const write = platformAccess("workflows:write", access.operate.roles)
 const read = platformAccess("workflows:read")
 const platform = { module: "workflows" }
 const query = queryOf(Schema.Struct(unitQuery))
@@ -88,7 +88,7 @@ export const workflows = {
     method: "POST",
     path: `${AT}/approve`,
     summary: "Answers the step that waits for a person.",
-    access: platformAccess("executions:approve", ["reviewer", "operator", "governor", "admin"]),
+    access: platformAccess("executions:approve", access.review.roles),
     platform,
     params: ofExecution,
     query,

@@ -1,4 +1,5 @@
 /** `action_velocity`: decisions of a window. */
+import { decisionKinds } from "@flyball/evidence/words"
 import { GroupedWindow } from "../grouped.ts"
 import { type Metric, windowMs } from "../metric.ts"
 
@@ -14,7 +15,7 @@ export const actionVelocity: Metric = {
     max_count: { type: "integer", min: 1, max: 1_000_000_000 },
     kind: {
       type: "word",
-      words: ["tool_call", "tool_list", "model_call", "message", "handoff", "approval", "other"],
+      words: decisionKinds,
       optional: true
     },
     per: { type: "word", words: ["agent", "run"], optional: true }

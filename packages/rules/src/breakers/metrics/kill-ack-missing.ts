@@ -1,4 +1,5 @@
 /** `kill_ack_missing`: how long an instance of the agent has not acknowledged an activation that stops it. */
+import { denyingResponses } from "../../kill/response.ts"
 import type { Metric } from "../metric.ts"
 
 /** An activation that stops the agent. `acks`: by instance, the record that acknowledged; none while it is silent. */
@@ -35,7 +36,8 @@ export const killAckMissing: Metric = {
       add: ({ atMs, body, instances = [], kind, seq }) => {
         const id = String(body["activation_id"])
         if (kind === "kill.expected") {
-          if (instances.length === 0 || body["drill"] !== undefined || !forbidding.has(String(body["response"]))) return
+          if (instances.length === 0 || body["drill"] !== undefined || !denyingResponses.has(String(body["response"])))
+            return
           const answered = early.get(id)
           early.delete(id)
           const acks = new Map(instances.map((instance) => [instance, answered?.bySeq.get(instance) ?? NEVER]))
@@ -89,5 +91,3 @@ export const killAckMissing: Metric = {
     }
   }
 }
-
-const forbidding: ReadonlySet<string> = new Set(["drain", "halt", "quarantine"])

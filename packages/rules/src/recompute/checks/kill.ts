@@ -3,7 +3,7 @@
  * 0042.
  */
 import type { AgentDocument } from "../../agents/document.ts"
-import { CHANNEL_TARGET, halts, type KillResponse } from "../../kill/response.ts"
+import { CHANNEL_TARGET, denyingResponses, halts, type KillResponse } from "../../kill/response.ts"
 import type { KnownActivation } from "../../kill/known-kills.ts"
 import type { AgentReach } from "../../kill/reach.ts"
 import { releaseProblem } from "../../kill/release.ts"
@@ -20,9 +20,6 @@ export interface JudgedKill {
 }
 
 const nothing: JudgedKill = { response: null, problem: null }
-
-/** Responses under which nothing is allowed. */
-const denying: ReadonlySet<KillResponse | null> = new Set<KillResponse>(["drain", "halt", "quarantine"])
 
 /** The response according to the record itself; for evaluations whose earlier records are unknown. */
 export const recordedResponse = (body: EvaluationBody): KillResponse | null =>
@@ -54,7 +51,7 @@ export const judgeKill = (
     })
   ]
   const { activation, effectiveResponse: response } = killStateOf(all)
-  if (denying.has(response) && body.matched_rule !== "@killed")
+  if (denyingResponses.has(response) && body.matched_rule !== "@killed")
     return {
       response,
       problem: problem(
