@@ -9,6 +9,7 @@ import { existsSync, globSync, readFileSync } from "node:fs"
 import { dirname, join, posix } from "node:path"
 import { fileURLToPath } from "node:url"
 import { outdatedPages } from "../docs-tables/tables.ts"
+import { leakedTypes } from "../publish/joined-types.ts"
 import { exportsWithoutSpec, undocumentedExports, vagueSummaries } from "./doc-comments.ts"
 import { checkFloors, closureOf, folderCycles } from "./floors.ts"
 import { longLines, longPageLines } from "./long-lines.ts"
@@ -143,6 +144,8 @@ report(
       )
   ])
 )
+
+report("published types of joined libraries", leakedTypes(root))
 
 const lock = readFileSync(join(root, "package-lock.json"), "utf8")
 report(

@@ -5,6 +5,7 @@ import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { rolldown } from "rolldown"
 import { licencesOf } from "../build/licences.ts"
+import { packageOfOurs } from "./joined-types.ts"
 import { publishedExports, type WorkspaceManifest } from "./manifest.ts"
 
 /** The oldest Node that the files run in; Deno, Bun and workers are newer. */
@@ -58,7 +59,7 @@ export const joinLibrary = async (root: string, folder: string, to: string): Pro
     await bundle.close()
   }
   for (const path of globSync("dist/**/*.d.ts", { cwd: to })) {
-    const named = /(?:from |import\()"(@flyball\/[^"]+)"/.exec(readFileSync(join(to, path), "utf8"))
-    if (named !== null) throw new Error(`${folder}/${path} names types of ${named[1]}, which is not installed with it.`)
+    const named = packageOfOurs(readFileSync(join(to, path), "utf8"))
+    if (named !== null) throw new Error(`${folder}/${path} names types of ${named}, which is not installed with it.`)
   }
 }

@@ -3,9 +3,13 @@
  * not imported: an agent needs no Effect.
  */
 
-import { killResponses, outcomes } from "@flyball/evidence/words"
+import * as words from "@flyball/evidence/words"
 
-export { killResponses, outcomes }
+// Copies: a published declaration of the client names no other package, and the compiler writes these out.
+/** Responses to a halt, by strictness. */
+export const killResponses = [...words.killResponses] as const
+/** Outcomes of an evaluation. */
+export const outcomes = [...words.outcomes] as const
 
 /** Any JSON value. */
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [name: string]: Json }
