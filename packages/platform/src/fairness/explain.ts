@@ -23,8 +23,9 @@ const BINS = 10
 const MAX_WORDS = 50
 /** Random orders, each with its reverse, where a request does not say. */
 const SAMPLES = 50
-/** Most rows times protected columns: every coalition of columns reads them all. */
+/** Most rows times protected columns, and most rows times coalitions of columns: every coalition reads them all. */
 const MAX_READ = 100_000
+const MAX_COUNTED = 512 * MAX_READ
 
 /** Explains the differences of each protected column. Answers what is wrong with the data set, as an analysis does. */
 export function* explain(
@@ -54,6 +55,19 @@ export function* explain(
   }
   const isExact = features.length <= MAX_EXACT_PLAYERS
   const orders = samples ?? SAMPLES
+  // Each group but the base has orders of its own, and an order meets a coalition for each of its columns.
+  const coalitions = values.reduce(
+    (all, { length }) =>
+      all + Math.min(2 ** features.length, isExact ? Infinity : 2 * orders * features.length * Math.max(1, length - 1)),
+    0
+  )
+  if (set.rows * coalitions > MAX_COUNTED)
+    return {
+      path: [],
+      msg:
+        `Expected at most ${Math.floor(MAX_COUNTED / coalitions)} rows for so many features, samples and groups: ` +
+        "send a sample of the rows, or ask for less"
+    }
   const counts = yield* countDataSet(
     set,
     values.map(({ length }) => length)
@@ -152,17 +166,27 @@ const worthsOf = (
 /** Counts rows and positive predictions by the values of some columns together, and by group. */
 const tableOf = (set: CodedDataSet["set"], at: number, members: ReadonlyArray<Codes>, groups: number) => {
   const width = 2 * groups
-  const cellOf = new Map<number | string, number>()
-  const isSmall = members.reduce((product, { size }) => product * size, 1) <= Number.MAX_SAFE_INTEGER
-  const rowCells = new Uint32Array(set.rows)
-  for (let row = 0; row < set.rows; row++) {
-    let key: number | string = 0
-    if (isSmall) for (const { of, size } of members) key = (key as number) * size + of[row]!
-    else key = members.map(({ of }) => of[row]!).join(" ")
-    const cell = cellOf.get(key) ?? cellOf.size
-    cellOf.set(key, cell)
-    rowCells[row] = cell
+  let cellOf = new Map<number, number>()
+  const rowCells = new Float64Array(set.rows)
+  /** Numbers the cells without gaps, so that more columns fit into a whole number. */
+  const renumber = (): void => {
+    cellOf = new Map()
+    for (let row = 0; row < set.rows; row++) {
+      const cell = cellOf.get(rowCells[row]!) ?? cellOf.size
+      cellOf.set(rowCells[row]!, cell)
+      rowCells[row] = cell
+    }
   }
+  let product = 1
+  for (const { of, size } of members) {
+    if (product * size > Number.MAX_SAFE_INTEGER) {
+      renumber()
+      product = cellOf.size
+    }
+    product *= size
+    for (let row = 0; row < set.rows; row++) rowCells[row] = rowCells[row]! * size + of[row]!
+  }
+  renumber()
   const counts = new Float64Array(cellOf.size * width)
   for (let row = 0; row < set.rows; row++) {
     const code = set.protected[at]![row]!

@@ -104,3 +104,16 @@ it("a data set that cannot be read is refused with its place, and a body that is
   const { json } = await send("/fairness/explain", { model_id: "m3", dataset: { ...dataset, features: ["gone"] } })
   assert.strictEqual(json.error.param, "dataset.features[0]")
 })
+
+it("an explanation that would count for minutes is refused with the number of rows that it may have", async () => {
+  const names = Array.from({ length: 20 }, (_, at) => `f${at}`)
+  const of = Object.fromEntries(
+    ["pass", "race", ...names].map((name) => [name, Array.from({ length: 1_300 }, () => 1)])
+  )
+  of["race"]![0] = 2
+  const body = { model_id: "m5", dataset: { columns: of, prediction: "pass", protected: ["race"], features: names } }
+  const { json, response } = await send("/fairness/explain", { ...body, samples: 1_000 })
+  assert.deepStrictEqual([response.status, json.error.param], [400, "dataset"])
+  assert.include(json.error.message, "at most 1280 rows")
+  assert.strictEqual((await send("/fairness/explain", { ...body, samples: 10 })).json.orders, 20)
+})
