@@ -1,5 +1,6 @@
 import { assert, describe, it } from "vitest"
-import { REDACTED, redactMembers, redactSafely } from "./redact.ts"
+import { recordedValue } from "./capture/recordable.ts"
+import { keepAll, REDACTED, redactMembers, redactSafely } from "./redact.ts"
 
 describe("redaction", () => {
   it("removes members at any depth, in any case", () =>
@@ -14,5 +15,15 @@ describe("redaction", () => {
     }
     assert.strictEqual(redactSafely(failing, { secret: 1 }), REDACTED)
     assert.isUndefined(redactSafely(failing, undefined))
+  })
+
+  it("sends nothing of a value when it answers nothing, as where a return was forgotten", () => {
+    assert.strictEqual(redactSafely((() => undefined) as never, { secret: 1 }), REDACTED)
+    assert.strictEqual(redactSafely((() => () => 1) as never, { secret: 1 }), REDACTED)
+  })
+
+  it("leaves null, which says that there was nothing", () => {
+    for (const redact of [keepAll, redactMembers(["token"])])
+      assert.isNull(recordedValue(null, { redact, digestKey: new Uint8Array(32) }))
   })
 })

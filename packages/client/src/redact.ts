@@ -20,11 +20,12 @@ export const redactMembers = (names: ReadonlyArray<string>): Redact =>
 export const redactBoth = (first: Redact, second: Redact): Redact =>
   second === keepAll ? first : first === keepAll ? second : (value) => second(first(value))
 
-/** Applies a redaction that may throw: then nothing of the value leaves. */
+/** Applies a redaction that may throw, or answer nothing: then nothing of the value leaves. */
 export const redactSafely = (redact: Redact, value: Json | undefined): Json | undefined => {
   if (value === undefined) return undefined
   try {
-    return redact(value)
+    const shown: unknown = redact(value)
+    return shown === undefined || typeof shown === "function" ? REDACTED : (shown as Json)
   } catch {
     return REDACTED
   }

@@ -5,7 +5,7 @@
  */
 import { isNewForeignName, portableCrypto, toHex, utf8 } from "@flyball/evidence"
 import { hmacSha256 } from "../action-digest.ts"
-import { keepAll, type Redact, REDACTED } from "../redact.ts"
+import { keepAll, type Redact, redactSafely } from "../redact.ts"
 import type { Decision, Json, Settlement, Usage } from "../wire.ts"
 import { formOf, type ValueForm, type WithheldReason } from "./form-of.ts"
 
@@ -40,11 +40,16 @@ export interface WithheldValue {
 export const recordedValue = (value: unknown, { digestKey, redact }: Recording): Json | undefined => {
   if (value === undefined) return undefined
   const form = formOf(value)
-  if (redact === keepAll) return jsonOf(form) ?? withheld(form, null)
+  if (redact === keepAll) return shownOrWithheld(form)
   // A redaction reads JSON. What is none it would not see into, and its digest would give a short secret away.
   if (form.reason !== null) return withheld(form, digestKey)
-  const shown = formOf(redactedOf(redact, JSON.parse(form.text) as Json))
-  return jsonOf(shown) ?? withheld(shown, null)
+  return shownOrWithheld(formOf(redactSafely(redact, JSON.parse(form.text) as Json)))
+}
+
+/** The value itself, null too, where it may be recorded. */
+const shownOrWithheld = (form: ValueForm): Json => {
+  const value = jsonOf(form)
+  return value === undefined ? withheld(form, null) : value
 }
 
 /**
@@ -52,16 +57,9 @@ export const recordedValue = (value: unknown, { digestKey, redact }: Recording):
  */
 export const isRecordedWhole = (value: unknown, redact: Redact): boolean => {
   const form = formOf(value)
-  const shown = (): ValueForm => (redact === keepAll ? form : formOf(redactedOf(redact, JSON.parse(form.text) as Json)))
+  const shown = (): ValueForm =>
+    redact === keepAll ? form : formOf(redactSafely(redact, JSON.parse(form.text) as Json))
   return form.reason === null && jsonOf(shown()) !== undefined
-}
-
-const redactedOf = (redact: Redact, value: Json): unknown => {
-  try {
-    return redact(value) ?? REDACTED
-  } catch {
-    return REDACTED
-  }
 }
 
 /** The value of a form; undefined where it may not be recorded. */
