@@ -41,6 +41,16 @@ export const fileSpool = (dir: string, bounds: SpoolBounds = defaultBounds): Spo
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   requireOwn(dir)
   const unlock = lock(dir)
+  try {
+    return openFolder(dir, bounds, unlock)
+  } catch (cause) {
+    // Who opens it again, once the cause is gone, must find it free.
+    unlock()
+    throw cause
+  }
+}
+
+const openFolder = (dir: string, bounds: SpoolBounds, unlock: () => void): Spool => {
   const waiting: Array<{ readonly entry: Entry; readonly bytes: number }> = []
   const segments: Array<Segment> = []
   let bytes = 0
@@ -133,9 +143,12 @@ export const fileSpool = (dir: string, bounds: SpoolBounds = defaultBounds): Spo
         gaps = next
         const path = join(dir, GAPS)
         const file = await open(`${path}.new`, "w", 0o600)
-        await file.writeFile(JSON.stringify(next))
-        await file.datasync()
-        await file.close()
+        try {
+          await file.writeFile(JSON.stringify(next))
+          await file.datasync()
+        } finally {
+          await file.close()
+        }
         await rename(`${path}.new`, path)
       }),
     close: () =>

@@ -1,5 +1,5 @@
 /** A disk that takes half of a line. */
-import { appendFileSync, mkdtempSync, rmSync } from "node:fs"
+import { appendFileSync, mkdirSync, mkdtempSync, rmdirSync, rmSync } from "node:fs"
 import type * as Files from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -7,7 +7,7 @@ import { afterEach, assert, beforeEach, describe, it, vi } from "vitest"
 import type { Entry } from "./entry.ts"
 import { fileSpool } from "./file-spool.ts"
 
-const disk = { isFull: false, mayTruncate: true }
+const disk = { isFull: false, mayTruncate: true, open: 0 }
 
 vi.mock("node:fs/promises", async (original) => {
   const real = await original<typeof Files>()
@@ -15,6 +15,14 @@ vi.mock("node:fs/promises", async (original) => {
     const handle = await real.open(path, ...more)
     const append = handle.appendFile.bind(handle)
     const truncate = handle.truncate.bind(handle)
+    const write = handle.writeFile.bind(handle)
+    const close = handle.close.bind(handle)
+    disk.open++
+    handle.close = async () => {
+      disk.open--
+      await close()
+    }
+    handle.writeFile = (data) => (disk.isFull ? Promise.reject(new Error("ENOSPC")) : write(data))
     handle.appendFile = async (data) => {
       if (!disk.isFull) return append(data)
       appendFileSync(String(path), String(data).slice(0, 20))
@@ -29,7 +37,7 @@ vi.mock("node:fs/promises", async (original) => {
 let dir: string
 beforeEach(() => void (dir = mkdtempSync(join(tmpdir(), "flyball-full-"))))
 afterEach(() => {
-  Object.assign(disk, { isFull: false, mayTruncate: true })
+  Object.assign(disk, { isFull: false, mayTruncate: true, open: 0 })
   rmSync(dir, { recursive: true, force: true })
 })
 
@@ -40,6 +48,22 @@ const entry = (ref: string): Entry => ({
 })
 
 describe("a spool on a full disk", () => {
+  it("closes the file of the gaps where it cannot be written", async () => {
+    const spool = fileSpool(dir)
+    disk.isFull = true
+    const failed = await spool.setGaps([]).catch(String)
+    assert.match(String(failed), /ENOSPC/)
+    assert.strictEqual(disk.open, 0)
+    await spool.close()
+  })
+
+  it("can be opened again after an opening that failed", async () => {
+    mkdirSync(join(dir, "000000000001.ndjson"))
+    assert.throws(() => fileSpool(dir), /EISDIR/)
+    rmdirSync(join(dir, "000000000001.ndjson"))
+    await fileSpool(dir).close()
+  })
+
   for (const mayTruncate of [true, false])
     it(`keeps what comes after what it could not, where half a line ${mayTruncate ? "goes" : "stays"}`, async () => {
       disk.mayTruncate = mayTruncate

@@ -5,7 +5,7 @@ import { makeCaller } from "../http/caller.ts"
 import type { Problem } from "../problem.ts"
 import { manualClock, settled } from "../testing/manual-clock.ts"
 import { type SentRequest, type Scripted, scriptedFetch } from "../testing/scripted-server.ts"
-import type { Entry } from "./entry.ts"
+import type { Entry, UnreportedGap } from "./entry.ts"
 import { DecisionRefused, startRecorder } from "./recorder.ts"
 import { memorySpool, type SpoolBounds } from "./spool.ts"
 
@@ -65,6 +65,29 @@ describe("the recorder", () => {
     assert.deepInclude(await flushing, { accepted: 1, rejected: 0, pending: 0 })
     assert.deepStrictEqual(seen.at(-1)!.path, "/api/v1/decisions/dec_a/settle")
     assert.deepStrictEqual(seen.at(-1)!.json, { status: "ok" })
+  })
+
+  it("counts a refused decision once where the gap cannot be written, and goes on to the next one", async () => {
+    let isFull = true
+    const { clock, problems, recorder, seen, spool } = world((sent) => {
+      if (sent.path.endsWith("/capture-gaps")) return isFull ? "cut" : recorded
+      return refsOf(sent).includes("bad") ? { status: 422, json: { detail: [] } } : receipts(sent)
+    })
+    const write = spool.setGaps
+    Object.assign(spool, {
+      setGaps: async (gaps: ReadonlyArray<UnreportedGap>) => {
+        await write(gaps)
+        if (isFull) throw new Error("ENOSPC")
+      }
+    })
+    await recorder.keep(entry("bad"))
+    await recorder.keep(entry("good"))
+    await clock.advance(20_000)
+    assert.strictEqual(recorder.pending(), 0)
+    assert.deepInclude(problems, { kind: "spool", reason: "Error: ENOSPC" })
+    isFull = false
+    await clock.advance(60_000)
+    assert.deepStrictEqual(gapsOf(seen).at(-1), [1, "refused"])
   })
 
   it("gathers decisions for a quarter of a second and sends them in order, one agent a request", async () => {

@@ -179,7 +179,7 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
   /** Ends entries that are refused for good: they become a gap. */
   const reject = async (answer: Answer, agentId: string, clientRefs: ReadonlyArray<string>): Promise<Sent> => {
     if (concernsAgent(answer)) unknown.add(agentId)
-    await owe(agentId, "refused", clientRefs.length)
+    await oweOrReport(agentId, "refused", clientRefs.length)
     counts.rejected += clientRefs.length
     for (const clientRef of clientRefs) report("rejected", answer, clientRef)
     return { kind: "done", count: clientRefs.length }
@@ -282,6 +282,10 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
     await changeGaps((gaps) => withLoss(gaps, { agentId, from: at, to: at, count, reason }))
   }
 
+  /** The spool counts a loss that it cannot write too: what is sent again for it would count it again. */
+  const oweOrReport = (agentId: string, reason: Gap["reason"], count: number): Promise<void> =>
+    owe(agentId, reason, count).catch((cause: unknown) => onProblem({ kind: "spool", reason: String(cause) }))
+
   if (!isIdle()) run(0)
   return {
     keep: async (entry) => {
@@ -294,9 +298,7 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
         return false
       })
       if (!isKept) {
-        await owe(entry.agentId, "spool_full", 1).catch((cause: unknown) =>
-          onProblem({ kind: "spool", reason: String(cause) })
-        )
+        await oweOrReport(entry.agentId, "spool_full", 1)
         onProblem({ kind: "lost", reason: "spool_full", count: 1 })
       }
       run(GATHER_MS)
