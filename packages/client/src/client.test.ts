@@ -79,6 +79,24 @@ describe("the options of a client", () => {
   })
 })
 
+describe("the options of a client, where they are mistaken", () => {
+  it("are refused where less would be recorded than was meant", () => {
+    const open = (more: object) => openClient({ url: "http://flyball.test", key: "k", ...more } as ClientOptions)
+    assert.throws(() => open({ capture: "stict" }), RangeError, 'capture must be "spool" or "strict"; it is "stict".')
+    assert.throws(() => open({ spool: "./spool" }), TypeError, 'fileSpool(folder); it is "./spool".')
+  })
+
+  it("may have a log that throws: nothing else ends by it", async () => {
+    const onProblem = (): never => {
+      throw new Error("the log is broken")
+    }
+    const { client } = world(undefined, { onProblem })
+    const agent = await client.register({ name: "bot" })
+    await client.close()
+    assert.isNull(await agent.witness({ action: "too late" }))
+  })
+})
+
 describe("a registration", () => {
   it("gives the same agent again, with one watch over its halts", async () => {
     const { client, seen } = world()
@@ -100,6 +118,17 @@ describe("a registration", () => {
     }
     const { client } = world({ status: 200, json: [] })
     assert.strictEqual((await client.register({ name: "bot" })).id, "agt_new")
+  })
+
+  it("finds an agent whose name is written in another form of Unicode, as the server keeps it", async () => {
+    const { client } = world({ status: 200, json: [{ id: "agt_1", name: "caf\u00e9" }] })
+    assert.strictEqual((await client.register({ name: "cafe\u0301" })).id, "agt_1")
+  })
+
+  it("leaves it to the server to refuse half a surrogate pair", async () => {
+    const { client, seen } = world({ status: 200, json: [] })
+    await client.register({ name: "\ud83d" })
+    assert.strictEqual(seen[1]!.json.name, "\ud83d")
   })
 
   it("says what stands in the way", async () => {

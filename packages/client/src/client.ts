@@ -55,7 +55,7 @@ export interface ClientOptions {
   readonly pollMs?: number
   /** Time for one request. Default 2,000. */
   readonly timeoutMs?: number
-  /** Is given what went wrong and was not thrown. */
+  /** Is given what went wrong and was not thrown. What it throws itself is dropped. */
   readonly onProblem?: (problem: Problem) => void
   readonly fetch?: typeof globalThis.fetch
   readonly clock?: ClientClock
@@ -122,17 +122,29 @@ const CLOSE_MS = 2_000
 /**
  * Opens a client. Sends no request yet.
  *
- * - Fails: throws `RangeError` for an option out of its bounds, `TypeError` for an `url` or `key` that cannot be one.
+ * - Fails: throws `RangeError` for an option out of its bounds, `TypeError` for an `url`, `key` or `spool` that cannot
+ *   be one.
  */
 export const openClient = (options: ClientOptions): Client => {
   const {
     capture = "spool",
     clock = systemClock,
     maxStaleMs = MAX_STALE_MS,
-    onProblem = () => undefined,
     pollMs = 5_000,
     timeoutMs = 2_000
   } = options
+  // A log that throws would end what follows halts and sends decisions, or count as the failure of an effect that ran.
+  const onProblem = (problem: Problem): void => {
+    try {
+      options.onProblem?.(problem)
+    } catch {
+      // Nobody is left to be given it.
+    }
+  }
+  if (capture !== "spool" && capture !== "strict")
+    throw new RangeError(`capture must be "spool" or "strict"; it is ${shown(capture)}.`)
+  if ((options.spool ?? null) !== null && typeof options.spool?.add !== "function")
+    throw new TypeError(`spool must be memorySpool() or fileSpool(folder); it is ${shown(options.spool)}.`)
   if (!(maxStaleMs > 0 && maxStaleMs <= MAX_STALE_MS))
     throw new RangeError(`maxStaleMs must be above 0 and at most ${MAX_STALE_MS}; it is ${maxStaleMs}.`)
   if (!(pollMs > 0 && pollMs < maxStaleMs))
@@ -284,7 +296,8 @@ const register = async (caller: Caller, registration: Registration, timeoutMs: n
 }
 
 const findByName = async (caller: Caller, name: string, timeoutMs: number): Promise<AgentInfo | null> => {
-  const path = `/api/v1/agents?name=${encodeURIComponent(name)}`
+  // Half a surrogate pair has no encoding: the registration is refused with the reason.
+  const path = `/api/v1/agents?name=${encodeURIComponent(String(name).toWellFormed())}`
   const answer = await caller.send({ method: "GET", path, timeoutMs })
   if (answer.kind !== "answer" || answer.status !== 200 || !Array.isArray(answer.body))
     throw refusedBy("The agent could not be looked up", answer)
@@ -296,7 +309,8 @@ const findByName = async (caller: Caller, name: string, timeoutMs: number): Prom
 
 const isAgent = (body: unknown, name: string): body is AgentInfo => {
   const agent = body as Partial<AgentInfo> | null
-  return typeof agent?.id === "string" && agent.name === name
+  // The server keeps names in the form NFC.
+  return typeof agent?.id === "string" && agent.name === String(name).normalize("NFC")
 }
 
 const evaluate = async (

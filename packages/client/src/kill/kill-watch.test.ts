@@ -126,6 +126,18 @@ describe("the watch over halts", () => {
     assert.strictEqual(polls.at(-1)!.headers.get("if-none-match"), '"k1"')
   })
 
+  it("goes on where a listener of the host throws", async () => {
+    const { clock, now, problems, watch } = world()
+    watch.onChange(() => {
+      throw new Error("broken")
+    })
+    await settled()
+    Object.assign(now, { epoch: 2 })
+    await clock.advance(60_000)
+    assert.isNull(watch.denial("side_effect"))
+    assert.deepInclude(problems, { kind: "kill_status", reason: "a listener threw: Error: broken" })
+  })
+
   it("takes no status of another agent, fresh or of the stream: its own grows old", async () => {
     const { clock, now, problems, push, watch } = world()
     await settled()

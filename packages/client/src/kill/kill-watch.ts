@@ -84,11 +84,20 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
     onProblem({ kind: "kill_status", reason })
   }
 
+  /** A listener of the host that throws must not end the polls. */
+  const tell = (call: (view: KillView) => void): void => {
+    try {
+      call(view)
+    } catch (cause) {
+      onProblem({ kind: "kill_status", reason: `a listener threw: ${String(cause)}` })
+    }
+  }
+
   const become = (next: KillView): void => {
     const changed = next.epoch !== view.epoch || next.response !== view.response || next.origin !== view.origin
     view = next
     if (isInterrupting(view.response)) for (const one of running) one.abort(new AgentHalted(view))
-    if (changed) for (const call of listeners) call(view)
+    if (changed) for (const call of listeners) tell(call)
     void report(view, running.size)
   }
 
