@@ -418,9 +418,9 @@ trial("flyball prints its version and settings", () => {
   run(node("20"), [command, "--version"], commands, 1)
 })
 
-await trialOf("the server reads an image, with an engine that recognises text beside it", async () => {
+await trialOf("the server reads an image and a scan, with an engine that recognises text beside it", async () => {
   npmInstall(commands, "tesseract.js@7.0.0", "@tesseract.js-data/eng@1.0.0")
-  await tryImages(commands, join(work, "images"), join(root, "fixtures/documents/scanned.png"))
+  await tryImages(commands, join(work, "images"), join(root, "fixtures/documents"))
 })
 
 const single = join(staged, "verify", "dist", "flyball-verify.mjs")

@@ -36,13 +36,16 @@ describe("documents that are read", () => {
     assert.strictEqual(fields["total"]?.value, "717.97")
     assert.strictEqual(fields["iban"]?.evidence.checksum, true)
   })
-  it("an image is none without an engine, whatever it is called", async () => {
+  it("an image is none without an engine, whatever it is called, and a scan has no text", async () => {
     const image = fixture("../documents/scanned.png")
     const types = ["image/png", "application/pdf", "text/plain"]
     assert.deepStrictEqual(
       await readAll(types.map((type) => [{ path: image }, type])),
       types.map(() => "unsupported_type")
     )
+    assert.deepStrictEqual(await readAll([[{ path: fixture("../documents/scanned.pdf") }, "application/pdf"]]), [
+      "no_text"
+    ])
   })
   it("invoices of many layouts give number, date and total, without their XML", async () => {
     const printed = [

@@ -37,49 +37,96 @@ const start = async (program: string, data: string): Promise<Engine> => {
 export const isImage = (bytes: Uint8Array): boolean =>
   /^(?:\u0089PNG\r\n|\u00ff\u00d8\u00ff)/.test(Buffer.from(bytes.subarray(0, 6)).toString("latin1"))
 
+/** True where the host has installed an engine. */
+export const canRecognise = engine !== undefined && trained !== undefined
+
+/** The way that an image stands, as EXIF numbers it: 1 is upright, 6 is to be turned a quarter to the right. */
+export type Orientation = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8
+
+/** Words of an image that stand close together in a line. Unit: pixels of the image as it stands upright. */
+interface Words {
+  readonly text: string
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
+/** The size of an image, upright, and what stands in it. Unit: pixels. */
+export interface Recognised {
+  readonly width: number
+  readonly height: number
+  readonly words: ReadonlyArray<Words>
+}
+
 /**
- * Writes the words of an image, those of a line that stand close together as one item.
+ * Recognises the words of a PNG, JPEG or PNM.
  *
  * - Fails: throws `Unreadable` where there is no engine, or no image.
  */
-export const readImage = async (bytes: Uint8Array, writer: Writer): Promise<void> => {
+export const recognise = async (bytes: Uint8Array, orientation: Orientation = 1): Promise<Recognised> => {
   if (engine === undefined || trained === undefined) throw new Unreadable("unsupported_type")
   started ??= start(engine, trained)
   const { FS, TessBaseAPI } = await started
   FS.writeFile("/input", bytes)
   const api = new TessBaseAPI()
-  if (api.Init(null, "eng", 1) !== 0 || api.SetImageFile(1, 0) !== 0) throw new Unreadable("malformed")
+  if (api.Init(null, "eng", 1) !== 0 || api.SetImageFile(orientation, 0) !== 0) throw new Unreadable("malformed")
   api.Recognize(null)
   const rows = api.GetTSVText(0).split("\n")
   api.End()
-  writer.warn("recognised_text")
-  let scale = 1
-  let open: { readonly line: string; text: string; x: number; y: number; right: number; height: number } | null = null
-  const end = (): void => {
-    if (open === null) return
-    const { height, right, text, x, y } = open
-    const scaled = (length: number): number => Math.round(length * scale)
-    const box = { x: scaled(x), y: scaled(y), width: scaled(right - x), height: scaled(height) }
-    writer.item({ text, ...box, hidden: null })
-    open = null
-  }
+  const words: Array<Words> = []
+  let size = { width: 0, height: 0 }
+  let open: { readonly line: string; words: Words } | null = null
   for (const row of rows) {
     const [level, page, block, paragraph, lineNumber, , ...rest] = row.split("\t")
     const [x, y, width, height, likely] = rest.map(Number) as [number, number, number, number, number]
-    if (level === "1" && width > 0) {
-      scale = WIDTH / width
-      writer.page(WIDTH, Math.round(height * scale))
-    }
+    if (level === "1" && width > 0) size = { width, height }
     if (level !== "5" || likely < LEAST_LIKELY) continue
     const [line, text] = [[page, block, paragraph, lineNumber].join(" "), rest[5] ?? ""]
-    if (open !== null && open.line === line && x - open.right < height) {
-      open.text += ` ${text}`
-      open.right = x + width
-      open.height = Math.max(open.height, height)
+    if (open !== null && open.line === line && x - open.words.x - open.words.width < height) {
+      const { words } = open
+      open.words = {
+        ...words,
+        text: `${words.text} ${text}`,
+        width: x + width - words.x,
+        height: Math.max(words.height, height)
+      }
     } else {
-      end()
-      open = { line, text, x, y, right: x + width, height }
+      if (open !== null) words.push(open.words)
+      open = { line, words: { text, x, y, width, height } }
     }
   }
-  end()
+  if (open !== null) words.push(open.words)
+  return { ...size, words }
+}
+
+/** Writes words into a box of a page. Unit of the box: hundredths of a point. */
+export const writeWords = (
+  { height, width, words }: Recognised,
+  box: { readonly x: number; readonly y: number; readonly width: number; readonly height: number },
+  writer: Writer
+): void => {
+  writer.warn("recognised_text")
+  const [across, down] = [box.width / width, box.height / height]
+  for (const { text, ...at } of words)
+    writer.item({
+      text,
+      x: Math.round(box.x + at.x * across),
+      y: Math.round(box.y + at.y * down),
+      width: Math.round(at.width * across),
+      height: Math.round(at.height * down),
+      hidden: null
+    })
+}
+
+/**
+ * Writes the words of an image as those of a page.
+ *
+ * - Fails: throws `Unreadable` where there is no engine, or no image.
+ */
+export const readImage = async (bytes: Uint8Array, writer: Writer): Promise<void> => {
+  const found = await recognise(bytes)
+  const height = Math.round((found.height * WIDTH) / found.width)
+  writer.page(WIDTH, height)
+  writeWords(found, { x: 0, y: 0, width: WIDTH, height }, writer)
 }

@@ -7,6 +7,8 @@
 import type { DocumentWarning, TextItem } from "@flyball/rules"
 import { inflateSync } from "node:zlib"
 import { getDocumentProxy, getResolvedPDFJS } from "unpdf"
+import { canRecognise } from "./image.ts"
+import { FEW_CHARACTERS, isLate, MAX_PIXELS, type Painted, type Pixels, readScans, scansOf } from "./scan.ts"
 import { Unreadable, type Writer } from "./writer.ts"
 
 type Matrix = readonly [number, number, number, number, number, number]
@@ -17,6 +19,7 @@ const MAX_PAGES = 200
 const WHITE = 0xf5
 const MAX_XML_BYTES = 5_000_000
 const MAX_OBJECT_STREAM = 8_000_000
+const quiet = { verbosity: 0, useSystemFonts: false }
 
 const times = (m: Matrix, n: Matrix): Matrix => [
   m[0] * n[0] + m[2] * n[1],
@@ -75,6 +78,7 @@ class Painter {
   private line: Matrix = IDENTITY
   /** Boxes filled in a colour, the last on top: white text on them is seen. */
   private readonly fills: Array<{ readonly box: Box; readonly white: boolean }> = []
+  readonly images: Array<Painted> = []
 
   private readonly ops: Ops
   private readonly sheet: Sheet
@@ -177,7 +181,17 @@ class Painter {
         break
       case ops["showText"]:
         this.showText(args[0])
+        break
+      case ops["paintImageXObject"]:
+      case ops["paintImageMaskXObject"]:
+        this.image(args[0])
     }
+  }
+
+  private image(named: unknown): void {
+    const { ctm } = this.state
+    const name = typeof named === "string" ? named : (named as { readonly data?: unknown } | null)?.data
+    if (typeof name === "string") this.images.push({ name, matrix: ctm, box: boxOf(ctm, [0, 0, 1, 1]) })
   }
 
   private setFont(font: string, size: number): void {
@@ -269,30 +283,55 @@ const hundredths = (points: number): number => {
 export const readPdf = async (bytes: Uint8Array, writer: Writer): Promise<void> => {
   const { OPS } = await getResolvedPDFJS()
   for (const code of actionsIn(bytes)) writer.warn(code)
-  const document = await getDocumentProxy(bytes, { maxImageSize: 1, verbosity: 0, useSystemFonts: false })
+  const startedMs = performance.now()
+  const document = await getDocumentProxy(bytes, { maxImageSize: 1, ...quiet })
+  /** The document with its images decoded, which is opened for pages that show hardly any text. */
+  let decoded: typeof document | null = null
   let unread = 0
   const pages = Math.min(document.numPages, MAX_PAGES)
   if (document.numPages > MAX_PAGES) writer.warn("partly_read")
+  const paint = async (from: typeof document, number: number, show: (item: TextItem) => void) => {
+    const page = await from.getPage(number)
+    const { height, transform, width } = page.getViewport({ scale: 1 })
+    const { fnArray, argsArray } = await page.getOperatorList()
+    const painter = new Painter(OPS as never, {
+      view: transform as unknown as Matrix,
+      width,
+      height,
+      unitOf: (font) => (page.commonObjs.has(font) ? (page.commonObjs.get(font)?.fontMatrix?.[0] ?? 0.001) : 0.001),
+      show
+    })
+    if (from === document) writer.page(hundredths(width), hundredths(height))
+    fnArray.forEach((op, index) => painter.paint(op, argsArray[index] ?? []))
+    return { page, images: scansOf(painter.images, { width, height }) }
+  }
   for (let number = 1; number <= pages; number++) {
     try {
-      const page = await document.getPage(number)
-      const view = page.getViewport({ scale: 1 })
-      const { fnArray, argsArray } = await page.getOperatorList()
-      writer.page(hundredths(view.width), hundredths(view.height))
-      const painter = new Painter(OPS as never, {
-        view: view.transform as unknown as Matrix,
-        width: view.width,
-        height: view.height,
-        unitOf: (font) => (page.commonObjs.has(font) ? (page.commonObjs.get(font)?.fontMatrix?.[0] ?? 0.001) : 0.001),
-        show: (item) => writer.item(item)
+      let characters = 0
+      const { page } = await paint(document, number, (item) => {
+        if (item.hidden === null) characters += item.text.trim().length
+        writer.item(item)
       })
-      fnArray.forEach((op, index) => painter.paint(op, argsArray[index] ?? []))
       page.cleanup()
+      if (!canRecognise || characters >= FEW_CHARACTERS) continue
+      if (isLate(startedMs)) {
+        writer.warn("partly_read")
+        continue
+      }
+      decoded ??= await getDocumentProxy(await document.getData(), { maxImageSize: MAX_PIXELS, ...quiet })
+      const scanned = await paint(decoded, number, () => undefined)
+      const pixelsOf = (name: string): Promise<Pixels | null> =>
+        new Promise((resolve) =>
+          (name.startsWith("g_") ? scanned.page.commonObjs : scanned.page.objs).get(name, resolve)
+        )
+      if (!(await readScans(scanned.images, pixelsOf, startedMs, writer))) writer.warn("partly_read")
+      scanned.page.cleanup()
     } catch (cause) {
       if (cause instanceof Unreadable) throw cause
       unread += 1
     }
   }
+  await decoded?.cleanup()
   if (unread === pages) throw new Unreadable("malformed")
   if (unread > 0) writer.warn("partly_read")
   const attachments: ReadonlyMap<string, { readonly filename: string }> = (await document.getAttachments()) ?? new Map()
