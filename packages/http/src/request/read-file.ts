@@ -43,6 +43,15 @@ export const readFile = Effect.fnUntraced(function* (
 const PREFIX = "flyball-body-"
 const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true })
 
+/** Everybody may make such a folder in the one for temporary files. That of another account stays. */
+const removeIfOwn = (folder: string): void => {
+  try {
+    remove(folder)
+  } catch {
+    // Not ours to remove.
+  }
+}
+
 /** The first folder of a process also removes what processes that died have left. */
 let isFirst = true
 const makeFolder = (): string => {
@@ -50,7 +59,7 @@ const makeFolder = (): string => {
   if (isFirst)
     for (const name of readdirSync(base)) {
       const [, pid] = new RegExp(`^${PREFIX}(\\d+)-`).exec(name) ?? []
-      if (pid !== undefined && !isAlive(Number(pid))) remove(join(base, name))
+      if (pid !== undefined && !isAlive(Number(pid))) removeIfOwn(join(base, name))
     }
   isFirst = false
   return mkdtempSync(join(base, `${PREFIX}${process.pid}-`))

@@ -1,7 +1,7 @@
 /** Files of documents that wait to be read: what a request brings goes when its answer ends. */
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -11,9 +11,15 @@ export const documentFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
+/** The path of a file in the folder, which is made again where the host tidied its temporary files meanwhile. */
+const pathIn = (folder: string, id: string): string => {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return join(folder, id)
+}
+
 /** Moves a file into the folder; answers its path. */
 export const ownFile = (folder: string, id: string, path: string): string => {
-  const own = join(folder, id)
+  const own = pathIn(folder, id)
   renameSync(path, own)
   return own
 }
@@ -24,7 +30,7 @@ export const newFile = (
   id: string,
   bytes: Uint8Array
 ): { readonly path: string; readonly sha256: string } => {
-  const path = join(folder, id)
+  const path = pathIn(folder, id)
   writeFileSync(path, bytes, { flag: "wx", mode: 0o600 })
   return { path, sha256: createHash("sha256").update(bytes).digest("hex") }
 }
