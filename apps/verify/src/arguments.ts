@@ -140,6 +140,8 @@ const parse = (args: ReadonlyArray<string>) => {
       }
     })
   } catch (cause) {
-    throw new UsageError(`${(cause as Error).message}. See --help.`)
+    // Node says it in several lines, which a sentence cannot have, and advises on positional arguments.
+    const said = (cause as Error).message.replace(/\n(?:.*\n)?/, " ").replace(/\. To specify a positional.*$|\.$/, "")
+    throw new UsageError(`${said}. See --help.`)
   }
 }

@@ -1,6 +1,6 @@
 /** The command as a process: what it loads, what it answers at once, and that a fault of its own is never status 1. */
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -68,6 +68,26 @@ describe("flyball-verify", () => {
       rmSync(folder, { recursive: true })
     }
   }, 60_000)
+
+  it("says 4 for a table that a full disk cuts off, and leaves none", () => {
+    const folder = mkdtempSync(join(tmpdir(), "flyball-verify-full-"))
+    try {
+      const table = join(folder, "table.csv")
+      const [shell, many] = ['ulimit -f 1; exec "$@"', pack.replace("-5.evp", "-12.evp.gz")]
+      const { status, stderr } = spawnSync(
+        "bash",
+        ["-c", shell, "bash", process.execPath, main, many, "--csv", table, "--quiet"],
+        { encoding: "utf8", env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: "1" } }
+      )
+      expect({ status, stderr }).toEqual({
+        status: 4,
+        stderr: `flyball-verify: --csv ${table} cannot be written (EFBIG). Name a file in a folder that you can write.\n`
+      })
+      expect(readdirSync(folder)).toEqual([])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
 
   it("says 4 when it fails itself", () => {
     const source = 'JSON.stringify = () => { throw new Error("a fault of ours") }'

@@ -150,6 +150,8 @@ describe("the exit status", () => {
       [file, "--threads", "1e9"],
       [file, "--vkey", "nonsense"],
       [file, "--vkey"],
+      [file, "--vkey", "-x"],
+      [file, "--csv", join(scratch, "t.csv"), "--answer", join(scratch, "missing")],
       [file, "--json=yes"],
       [file, "--vkey", vkey.replace("512011be", "512011bf")],
       [file, "--policy", join(scratch, "bad-policy")],
@@ -166,8 +168,10 @@ describe("the exit status", () => {
       const { err, out, status } = await call(...args)
       expect(status, args.join(" ")).toBe(4)
       expect(out).toBe("")
-      expect(err).toMatch(/^flyball-verify: [^\n]*\.\n$/)
+      expect(err).toMatch(/^flyball-verify: [^\n]*[^.]\.\n$/)
+      expect(err).not.toContain("\\u")
     }
+    expect(existsSync(join(scratch, "t.csv"))).toBe(false)
   })
 
   // A file that opens, and whose first byte cannot be read, as on a failing disk.

@@ -34,6 +34,8 @@ export const run = async (args: ReadonlyArray<string>, environment: Environment)
   try {
     const command = readArguments(args)
     if (command.html !== null) await checkIsNew(command.html)
+    // Before the table is opened: a refused answer would leave it there, empty.
+    const answer = await givenAnswer(command.answer)
     const table = command.csv === null ? null : (await import("./reports/record-table.ts")).tableFile(command.csv)
     const { report, extras: whole } = await checkPack({
       ...(table === null ? {} : { onRecord: table.add }),
@@ -44,7 +46,7 @@ export const run = async (args: ReadonlyArray<string>, environment: Environment)
       bodies: command.bodies,
       certificate: command.certificate,
       usage: command.usage,
-      answer: await givenAnswer(command.answer),
+      answer,
       // A page always has the summary.
       summary: command.summary || table !== null ? "required" : command.html === null ? "none" : "wanted"
     }).catch((cause: unknown) => {

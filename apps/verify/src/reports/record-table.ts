@@ -1,5 +1,5 @@
 /** The records of a pack as a table (RFC 4180), from which an auditor draws a sample. */
-import { closeSync, openSync, unlinkSync, writeSync } from "node:fs"
+import { closeSync, openSync, unlinkSync, writeFileSync } from "node:fs"
 import { UsageError } from "../arguments.ts"
 import { printable } from "./printable.ts"
 import type { RecordEntry } from "../summary/summarize.ts"
@@ -61,8 +61,13 @@ export const tableFile = (path: string): TableFile => {
   const file = attempt(() => openSync(path, "wx", 0o600))
   let lines = tableLine(columns)
   const write = (): void => {
-    attempt(() => writeSync(file, lines))
+    // To its end: `writeSync` stops without an error where a disk is full.
+    attempt(() => writeFileSync(file, lines))
     lines = ""
+  }
+  const discard = (): void => {
+    closeSync(file)
+    unlinkSync(path)
   }
   return {
     add: (entry) => {
@@ -70,13 +75,15 @@ export const tableFile = (path: string): TableFile => {
       if (lines.length >= CHUNK) write()
     },
     end: () => {
-      write()
+      try {
+        write()
+      } catch (cause) {
+        discard()
+        throw cause
+      }
       closeSync(file)
     },
-    discard: () => {
-      closeSync(file)
-      unlinkSync(path)
-    }
+    discard
   }
 }
 
