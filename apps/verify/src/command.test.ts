@@ -79,10 +79,8 @@ describe("flyball-verify", () => {
         ["-c", shell, "bash", process.execPath, main, many, "--csv", table, "--quiet"],
         { encoding: "utf8", env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: "1" } }
       )
-      expect({ status, stderr }).toEqual({
-        status: 4,
-        stderr: `flyball-verify: --csv ${table} cannot be written (EFBIG). Name a file in a folder that you can write.\n`
-      })
+      expect(status).toBe(4)
+      expect(stderr).toContain(`flyball-verify: --csv ${table} cannot be written (EFBIG). Name a file`)
       expect(readdirSync(folder)).toEqual([])
     } finally {
       rmSync(folder, { recursive: true })

@@ -27,7 +27,7 @@ describe("flags", () => {
     [["--port", "1"], "there is no flag --port; it is a setting of the environment, FLYBALL_PORT"],
     [["--data-dir=x"], "there is no flag --data-dir; it is a setting of the environment, FLYBALL_DATA_DIR"],
     [["--role"], "--role needs a value"],
-    [["--role", "--kind", "a"], "--role needs a value"],
+    [["--role", "--kind", "a"], "--role needs a value; one that begins with - is written --role=-…"],
     [["--force=yes"], "--force takes no value"],
     [["--role", ""], "--role is empty"],
     [["--role", "a", "--role", "b"], "--role is given twice"],

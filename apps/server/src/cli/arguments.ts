@@ -53,7 +53,11 @@ const problemOf = (cause: unknown, options: ParseArgsOptionsConfig): string => {
       return `there is no flag ${quoted}${meant === null ? "" : `; did you mean --${meant}?`}`
     }
     case "ERR_PARSE_ARGS_INVALID_OPTION_VALUE":
-      return options[flag]?.type === "boolean" ? `--${flag} takes no value` : `--${flag} needs a value`
+      if (options[flag]?.type === "boolean") return `--${flag} takes no value`
+      // Something came behind it that may be the value, or another flag.
+      return message!.includes("ambiguous")
+        ? `--${flag} needs a value; one that begins with - is written --${flag}=-…`
+        : `--${flag} needs a value`
     case "ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL":
       return `${JSON.stringify(quoted)} is an unexpected argument`
     default:

@@ -23,7 +23,7 @@ export const run = command("certificate", async (args) => {
   checkOutFile("--out", out)
   const { settings } = settingsOfProcess()
   checkNotOwn("--out", out, settings)
-  checkIsNew("--out", out)
+  checkIsNew("--out", out, "name a new file")
   await coverHead(settings)
   const stop = stopSignal()
   return withHost({ readOnly: true, small: true, settings }, async (runtime) => {

@@ -17,9 +17,12 @@ export const checkOutFile = (flag: string, file: string): void => {
     throw new UsageError(`${flag} ${file}: the folder ${folder} does not exist; create it first`)
 }
 
-/** Fails with {@link UsageError} when something has the name `file`, a link to nothing included. */
-export const checkIsNew = (flag: string, file: string): void => {
-  if (isThere(file)) throw new UsageError(`${flag} ${file} exists already; --force replaces it`)
+/**
+ * Fails with {@link UsageError} when something has the name `file`, a link to nothing included. `advice`: for a command
+ * without `--force`.
+ */
+export const checkIsNew = (flag: string, file: string, advice = "--force replaces it"): void => {
+  if (isThere(file)) throw new UsageError(`${flag} ${file} exists already; ${advice}`)
 }
 
 const isThere = (file: string): boolean => {

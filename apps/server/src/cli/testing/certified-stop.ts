@@ -59,6 +59,8 @@ export const certifiedStop = async (me: Operator, there: Variables): Promise<voi
     there
   )
   assert.deepEqual([unknown.status, unknown.out], [1, ""])
+  const taken = await me.flyball(["certificate", "stop", "--activation", id, "--out", "held.evp"], there)
+  assert.deepEqual([taken.status, taken.err.includes("--force")], [2, false])
   assert.strictEqual((await me.flyball(["certificate", "stop", "--out", "x.evp"], there)).status, 2)
   await server.stop("SIGTERM")
 }
