@@ -13,6 +13,8 @@ const reader = {
   }
 }
 const server = createServer((request, response) => {
+  if (request.url === "/empty") return response.writeHead(200, { "content-type": "text/plain" }).end()
+  if (request.url === "/gone") return response.writeHead(410).end()
   const [, type] = /type=(.*)/.exec(decodeURIComponent(request.url!)) ?? []
   response.writeHead(200, type === undefined ? {} : { "content-type": type }).end("Total: 1.00 EUR")
 })
@@ -26,6 +28,23 @@ afterAll(async () => {
   await world.close()
 })
 
+const extract = (path: string, media_type?: string) =>
+  fetch(`${world.url}/v1/documents/extract?wait=10`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${world.key}`, "content-type": "application/json" },
+    body: JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, media_type })
+  })
+
+it.each([
+  ["/empty", "empty"],
+  ["/gone", "(410)"]
+])("%s is refused as the address that it is, and says what came", async (path, said) => {
+  const response = await extract(path, "text/plain")
+  const { error } = (await response.json()) as any
+  assert.deepStrictEqual([response.status, error.param], [400, "url"])
+  assert.include(error.message, said)
+})
+
 it.each([
   [undefined, "Text/HTML; charset=utf-8", "text/html"],
   ["text/plain", "text/html", "text/plain"],
@@ -35,13 +54,7 @@ it.each([
   ["video/mp4", "text/html", null]
 ])("stated as %s and answered as %s is %s", async (media_type, type, expected) => {
   read.length = 0
-  const path = type === undefined ? "" : `?type=${encodeURIComponent(type)}`
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/a${path}`
-  const response = await fetch(`${world.url}/v1/documents/extract?wait=10`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${world.key}`, "content-type": "application/json" },
-    body: JSON.stringify({ url, media_type })
-  })
+  const response = await extract(`/a${type === undefined ? "" : `?type=${encodeURIComponent(type)}`}`, media_type)
   const { error } = (await response.json()) as any
   assert.deepStrictEqual(
     [response.status, error.param ?? error.code],

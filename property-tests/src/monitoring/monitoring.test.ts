@@ -270,7 +270,7 @@ describe("a monitor", () => {
     ["a clear threshold beyond the threshold", { clear_threshold: 0.2 }, "clear_threshold"],
     ["a threshold that no share passes", { threshold: 7 }, "threshold"],
     ["a threshold that nothing is below", { metric: "volume", comparator: "below", threshold: 0 }, "threshold"],
-    ["an alert that never ends", { threshold: 0 }, "clear_threshold"],
+    ["an alert that never ends", { threshold: 0 }, "threshold"],
     ["a clear threshold that nothing passes", { clear_threshold: -1 }, "clear_threshold"],
     ["no field", { metric: "missing_rate" }, "field"],
     ["a member of another metric", { value: "x" }, "value"],

@@ -40,7 +40,7 @@ const person = (
   roles: ReadonlyArray<"reviewer" | "operator" | "admin"> = ["reviewer"]
 ) => ({ writer, roles }) as const
 
-type Answer = { readonly status: number | null; readonly json?: unknown } | "never"
+type Answer = { readonly status: number | null; readonly json?: unknown; readonly isCut?: boolean } | "never"
 /** A world whose agents answer what the test says, and write down what they were sent. */
 const world = (answers: ReadonlyArray<Answer> = []) => {
   const calls: Array<AgentCall> = []
@@ -49,12 +49,12 @@ const world = (answers: ReadonlyArray<Answer> = []) => {
       Effect.suspend((): Effect.Effect<AgentCalled> => {
         const answer = answers[calls.push(call) - 1] ?? { status: 200, json: { n: calls.length } }
         if (answer === "never") return Effect.never
-        const { json, status } = answer
+        const { isCut = false, json, status } = answer
         return Effect.succeed({
           statusCode: status,
           errorCode: status === null ? "connect" : null,
           body: json === undefined ? new Uint8Array() : new TextEncoder().encode(JSON.stringify(json)),
-          isComplete: true,
+          isComplete: !isCut,
           isTooLarge: false,
           durationMs: 5,
           retryAfterMs: null
@@ -333,6 +333,18 @@ describe("an execution", () => {
       )
       assert.strictEqual(kinds.get("evaluation.made")!.length, 4)
       assert.deepStrictEqual(yield* findings(), [])
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  })
+
+  it.effect("says of an answer that was cut that it did not reach its end, and not that its status is wrong", () => {
+    const { layer } = world([{ status: 200, isCut: true }])
+    return Effect.gen(function* () {
+      const workflow = yield* create([sendStep("a", yield* clerk, { retries: 0 })])
+      const { error } = yield* until((yield* start(workflow.id)).id, "failed")
+      assert.deepInclude(error, {
+        code: "agent_unreachable",
+        message: "The agent's answer to the step did not reach its end: it was cut."
+      })
     }).pipe(Effect.scoped, Effect.provide(layer))
   })
 

@@ -39,7 +39,10 @@ export const takeFile = Effect.fnUntraced(function* (
     content === null ? yield* fetched(url!, egress) : { body: fromBase64(content) }
   const mediaType = yield* known(stated ?? got.mediaType ?? null)
   const bytes = got.body
-  if (bytes === null || bytes.length === 0) return yield* refused("content", "Expected base64 of a document")
+  if (bytes === null || bytes.length === 0)
+    return yield* content === null
+      ? refused("url", "The address gave an empty document", url)
+      : refused("content", "Expected base64 of a document")
   if (bytes.length > requestBounds.inlineDocumentBytes)
     return yield* new BodyTooLarge({ limitBytes: requestBounds.inlineDocumentBytes })
   return { ...newFile(folder, id, bytes), mediaType, bytes: bytes.length }
@@ -67,7 +70,10 @@ const fetched = Effect.fnUntraced(function* (
     maxBytes: limitBytes
   })
   if (got.isTooLarge) return yield* new BodyTooLarge({ limitBytes })
-  if (got.statusCode !== 200 || !got.isComplete)
-    return yield* refused("url", `The address did not give the document (${got.errorCode ?? got.statusCode})`)
+  if (got.statusCode !== 200 || !got.isComplete) {
+    const isCut = got.statusCode === 200
+    const why = isCut ? "cut" : got.errorCode === "http_status" ? got.statusCode : got.errorCode
+    return yield* refused("url", `The address did not give the document (${why})`, url)
+  }
   return got
 })

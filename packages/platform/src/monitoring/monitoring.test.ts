@@ -82,6 +82,13 @@ it("opens an alert and ends it under one id, in lists and in events of exactly t
   assert.strictEqual(ended.data.id, began.data.id)
 })
 
+it("misses a feature that has the name of a method of objects", async () => {
+  const id = await create({ metric: "missing_rate", field: "features.constructor" })
+  const of = (at: number) => ({ features: at < 4 ? { constructor: "Lotus" } : { driver: "Clark" } })
+  await send("monitoring/inferences", { body: inferences(10, of) })
+  assert.strictEqual((await send(`monitoring/monitors/${id}`)).json.value_now, 0.6)
+})
+
 it("counts a call once under its Idempotency-Key, and refuses wrong ones whole", async () => {
   const id = await create()
   const body = inferences(10)

@@ -92,8 +92,10 @@ const problemOf = (input: MonitorCreate, rule: MonitorRule): readonly [member: s
       "threshold",
       `${metric} is ${least} ${most === Infinity ? "or more" : `to ${most}`}, and never ${comparator} it`
     ]
-  if (comparator === "above" ? clearThreshold <= least : clearThreshold >= most)
-    return ["clear_threshold", `No value of ${metric} is beyond ${clearThreshold}: an alert would never end`]
+  if (comparator === "above" ? clearThreshold <= least : clearThreshold >= most) {
+    const member = (input.clear_threshold ?? null) === null ? "threshold" : "clear_threshold"
+    return [member, `No value of ${metric} is beyond ${clearThreshold}: an alert would never end`]
+  }
   const side = comparator === "above" ? 1 : -1
   if (side * clearThreshold > side * threshold)
     return ["clear_threshold", `It should not be ${comparator} the threshold, so that an alert can end`]

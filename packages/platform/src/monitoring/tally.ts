@@ -52,12 +52,13 @@ export const countInto = (
 }
 
 /** The value of a field; null where there is none. */
-const fieldOf = (inference: Inference, field: string): string | number | boolean | null =>
-  (field === "prediction"
-    ? inference.prediction
-    : field === "score"
-      ? inference.score
-      : inference.features?.[field.slice("features.".length)]) ?? null
+const fieldOf = ({ features, prediction, score }: Inference, field: string): string | number | boolean | null => {
+  if (field === "prediction") return prediction
+  if (field === "score") return score ?? null
+  const name = field.slice("features.".length)
+  // A feature may be called `constructor`.
+  return Object.hasOwn(features ?? {}, name) ? (features![name] ?? null) : null
+}
 
 /** The bin of a value; null for one that has no place among numbers. */
 const binOf = (

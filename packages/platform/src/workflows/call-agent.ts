@@ -189,7 +189,9 @@ const outcomeOf = (called: AgentCalled, { retries }: AgentStep, { tries }: StepS
     if (tries >= retries)
       return failed(
         "agent_unreachable",
-        `The agent did not answer the step: ${statusCode ?? errorCode ?? "nothing came"}.`
+        isCut && statusCode !== null && statusCode < 300
+          ? `The agent's answer to the step did not reach its end: ${errorCode ?? "it was cut"}.`
+          : `The agent did not answer the step: ${statusCode ?? errorCode ?? "nothing came"}.`
       )
     return {
       is: "again",
