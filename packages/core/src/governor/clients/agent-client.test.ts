@@ -96,6 +96,23 @@ describe("the client of an agent in the governor's process", () => {
     assert.strictEqual((await decisions())[0]!.settled?.status, "ok")
   })
 
+  it("refuses what is no input by the code, and records an effect that throws what has no text", async () => {
+    const cyclic: { size: number; self?: unknown } = { size: 1 }
+    cyclic.self = cyclic
+    for (const refused of [
+      () => governor.client(undefined as never),
+      () => client.guard(undefined as never, { size: 1 }, () => 1),
+      () => client.guard("write", cyclic, () => 1),
+      () => client.guard({ name: "write", hold_ms: "x" as never }, { size: 20 }, () => 1),
+      () => governor.agents.list(cyclic as never)
+    ])
+      assert.strictEqual(await codeOf(refused()), "invalid_input")
+    const bare: unknown = Object.create(null)
+    const thrown = await client.guard("write", { size: 1 }, () => Promise.reject(bare)).catch((cause: unknown) => cause)
+    assert.strictEqual(thrown, bare)
+    assert.strictEqual((await decisions())[0]!.settled?.status, "error")
+  })
+
   it("aborts what runs at a halt, runs nothing more, and acknowledges as its instance", async () => {
     const started = Promise.withResolvers<void>()
     const work = client.guard("write", { size: 1 }, async ({ signal }) => {
@@ -142,6 +159,12 @@ describe("an ensured envelope", () => {
   it("continues after a typing error where it stopped", async () => {
     assert.strictEqual(await codeOf(governor.envelopes.ensure(input(wrong), both)), "envelope_not_publishable")
     assert.deepInclude(await governor.envelopes.ensure(input(changed), both), { live_version: 2, draft: null })
+  })
+
+  it("is refused where the text is none, also where the agent has one", async () => {
+    for (const text of [undefined, { ...envelope, more: Number.NaN }, { ...envelope, default: "\ud800" }])
+      assert.strictEqual(await codeOf(governor.envelopes.ensure(input(text as never), both)), "invalid_input")
+    assert.strictEqual(await codeOf(governor.envelopes.ensure(undefined as never, null as never)), "invalid_input")
   })
 
   it("needs another person for what it newly allows", async () => {

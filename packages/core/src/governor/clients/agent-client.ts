@@ -10,7 +10,7 @@ import { newId } from "../../foundation/ids.ts"
 import { Evaluations } from "../../verdicts/evaluations/service.ts"
 import type { Governor } from "../governor.ts"
 import type { Client } from "./client.ts"
-import { takenDown } from "./plain-input.ts"
+import { takenDownOrRefused } from "./input.ts"
 import type { AgentClient, AgentClientOptions, GuardedAction } from "./types/agent-client-types.ts"
 import type { EvaluationInfo, KillStatusInfo } from "@flyball/contract"
 
@@ -24,9 +24,11 @@ const OWN_INSTANCE = "in-process"
 export const openAgentClient = async (
   { run }: Client,
   acts: Acts,
-  { agent: given, instanceId = OWN_INSTANCE }: AgentClientOptions,
+  options: AgentClientOptions,
   ended: AbortSignal
 ): Promise<AgentClient> => {
+  // Plain JavaScript may pass nothing: the registration then says what is missing.
+  const { agent: given, instanceId = OWN_INSTANCE } = options ?? {}
   const agent = typeof given === "string" ? await acts.agents.get(given) : (await acts.agents.register(given)).agent
   const halts = followHalts(acts, agent.id, instanceId, ended)
 
@@ -53,8 +55,8 @@ export const openAgentClient = async (
     instanceId,
     close: halts.close,
     guard: async (named, given, effect) => {
-      const action: GuardedAction = typeof named === "string" ? { name: named } : named
-      const args = takenDown(given)
+      const action: GuardedAction = typeof named === "string" ? { name: named } : (named ?? {})
+      const args = takenDownOrRefused(given)
       const ref = action.ref ?? (await run(newId("int")))
       halts.follow()
       const evaluation = await verdictOf(action, ref, args)
@@ -93,7 +95,7 @@ export const openAgentClient = async (
         try {
           result = await effect({ signal: running.signal, evaluation })
         } catch (cause) {
-          await settle(acts, decision_id, "error", { error: String(cause) })
+          await settle(acts, decision_id, "error", { error: textOf(cause) })
           throw cause
         }
         await settle(acts, decision_id, "ok", hidden(jsonOf(result)))
@@ -130,6 +132,15 @@ const denied = (
 const redactionOf = ({ obligations }: EvaluationInfo) => {
   const fields = obligations.flatMap((one) => (one["type"] === "redact_fields" ? (one["fields"] as Array<string>) : []))
   return (value: unknown): unknown => (fields.length === 0 ? value : redactMembers(fields, value))
+}
+
+/** Describes what an effect threw. Anything can be thrown, and none of it may keep the outcome from being recorded. */
+const textOf = (cause: unknown): string => {
+  try {
+    return String(cause)
+  } catch {
+    return "something was thrown that has no text"
+  }
 }
 
 /** A result as JSON; undefined where it has no such form. */

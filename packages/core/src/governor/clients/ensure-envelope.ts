@@ -2,6 +2,7 @@
 import { envelopeDigest } from "@flyball/envelope"
 import { GovernorError } from "../../foundation/governor-error.ts"
 import type { EnvelopeInfo } from "@flyball/contract"
+import { takenDownOrRefused } from "./input.ts"
 import type { EnsureOptions, EnvelopeInput, EnvelopesClient } from "./types/bound-client-types.ts"
 
 /** Attempts while other processes do the same. */
@@ -14,14 +15,24 @@ const raced: ReadonlyArray<string> = ["envelope_exists", "envelope_revision_conf
 export const ensureEnvelope = async (
   envelopes: Omit<EnvelopesClient, "ensure">,
   input: EnvelopeInput,
-  options: EnsureOptions = {}
+  options?: EnsureOptions | null
 ): Promise<EnvelopeInfo> => {
+  const taken = takenDownOrRefused(input ?? {}) as EnvelopeInput
   for (let attempt = 1; ; attempt++) {
     try {
-      return await attemptOnce(envelopes, input, options)
+      return await attemptOnce(envelopes, taken, options ?? {})
     } catch (cause) {
       if (!(cause instanceof GovernorError) || !raced.includes(cause.code) || attempt === MAX_ATTEMPTS) throw cause
     }
+  }
+}
+
+/** The digest of a text; null of one that has none, which the update refuses. */
+const digestOf = (envelope: EnvelopeInput["envelope"]): string | null => {
+  try {
+    return `sha256:${envelopeDigest(envelope)}`
+  } catch {
+    return null
   }
 }
 
@@ -33,7 +44,7 @@ const attemptOnce = async (
   const found = await find(envelopes, input)
   if (found === null) await envelopes.create(input, { signal, writer })
   const envelope = found ?? (await find(envelopes, input))!
-  const digest = `sha256:${envelopeDigest(input.envelope)}`
+  const digest = digestOf(input.envelope)
   const versions = await envelopes.versions(envelope.id)
   if (versions.some((version) => version.digest === digest && version.mode === "enforced")) return envelope
   const { revision } =

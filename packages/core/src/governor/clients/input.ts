@@ -13,6 +13,7 @@ import {
 } from "@flyball/contract"
 import { Clock, Effect, Result, Schema } from "effect"
 import { inSlices } from "../../foundation/in-slices.ts"
+import { governorError } from "../../foundation/value-or-throw.ts"
 import { takenDown, Unwalkable, withoutUndefined } from "./plain-input.ts"
 
 /** A request for a pack. */
@@ -108,25 +109,51 @@ const unreadable = (error: unknown): InvalidInput =>
 export const query =
   <A>(decoder: Decoder<A>) =>
   (input: object): Effect.Effect<A, InvalidInput> =>
-    Effect.suspend(() => {
-      if (typeof input !== "object" || input === null)
-        return Effect.fail(
-          new InvalidInput({ detail: [detailItem(["query"], "dict_type", "Input should be an object", input)] })
+    taking(
+      () => takenDown(input),
+      (plain) => {
+        if (typeof plain !== "object" || plain === null)
+          return Effect.fail(
+            new InvalidInput({ detail: [detailItem(["query"], "dict_type", "Input should be an object", plain)] })
+          )
+        const members = Object.entries(plain).filter(([, value]) => value !== undefined)
+        return answer(
+          decoder(
+            Object.fromEntries(
+              members.map(([name, value]) => [name, typeof value === "number" ? String(value) : value])
+            ),
+            "query"
+          )
         )
-      const members = Object.entries(input).filter(([, value]) => value !== undefined)
-      return answer(
-        decoder(
-          Object.fromEntries(members.map(([name, value]) => [name, typeof value === "number" ? String(value) : value])),
-          "query"
-        )
-      )
-    })
+      }
+    )
 
 /** Decodes a filter of records. */
 export const decodeRecordFilter = query(recordFilter)
 
 /** A seq: a whole number from 0. */
 export const decodeSeq = (seq: unknown): Effect.Effect<number, InvalidInput> => whole(["path", "seq"], seq)
+
+/** A wait in milliseconds: a number from 0. */
+export const decodeWait = (waitMs: unknown): Effect.Effect<number, InvalidInput> =>
+  typeof waitMs === "number" && waitMs >= 0
+    ? Effect.succeed(waitMs)
+    : Effect.fail(
+        new InvalidInput({
+          detail: [detailItem(["query", "wait_ms"], "int_type", "Input should be a number of milliseconds", waitMs)]
+        })
+      )
+
+/**
+ * Takes down what a host hands in before anything is done with it.
+ *
+ * - Fails: throws `GovernorError` with `invalid_input` where it cannot be read to its end.
+ */
+export const takenDownOrRefused = (input: unknown): unknown => {
+  const taken = Result.try(() => takenDown(input))
+  if (Result.isSuccess(taken)) return taken.success
+  throw governorError(unreadable(taken.failure))
+}
 
 /** Numbers that a host hands in one by one are numbers: text would be joined where it should be added. */
 const whole = (loc: ReadonlyArray<string>, value: unknown): Effect.Effect<number, InvalidInput> =>
