@@ -256,6 +256,17 @@ describe("replay of tool servers", () => {
     Effect.map(altered(), (found) => assert.deepStrictEqual(found, []))
   )
 
+  it.effect("calls nothing wrong of lists that are not shown", () =>
+    Effect.map(
+      altered(
+        ...[0, 1, 2, 3, 4, 5].flatMap((place) =>
+          ["manifest", "mcp_digests"].map((hides): Altered<void> => ["mcp.manifest_seen", place, { hides }])
+        )
+      ),
+      (found) => assert.deepStrictEqual([...new Set(found)], ["withheld"])
+    )
+  )
+
   const digest = "0c".repeat(32)
   it.effect.each([
     ["another list", ["mcp.manifest_seen", 0, { part: "manifest", json: weather("Another.") }], "manifest_mismatch"],

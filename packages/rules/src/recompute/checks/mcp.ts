@@ -63,6 +63,8 @@ export class McpJudge {
   readonly #listed = new Map<string, string>()
   #keptBytes = 0
   #expected: Expected | null = null
+  /** True where the record before may be a change that could not be judged: a finding may follow it. */
+  #mayBeChange = false
   /** The list that the next record must pin, and the finding that approved it. */
   #approved: { readonly findingId: string; readonly key: string } | null = null
 
@@ -79,8 +81,9 @@ export class McpJudge {
 
   /** Judges a record that matches the catalogue, and keeps it. */
   take(record: ReplayRecord): Problem | null {
-    const [expected, approved] = [this.#expected, this.#approved]
+    const [expected, approved, mayBeChange] = [this.#expected, this.#approved, this.#mayBeChange]
     this.forget()
+    this.#mayBeChange = false
     const { body, kind, seq } = record
     const unpinned =
       approved === null || (kind === "mcp.pinned" && approved.key === keyOf(body))
@@ -90,7 +93,7 @@ export class McpJudge {
       if (body["kind"] === "tool_list") this.#witnessed.set(seq, body["tool_server"])
       return unpinned ?? missing(expected)
     }
-    if (kind === "mcp.manifest_changed") return unpinned ?? this.#changed(record, expected)
+    if (kind === "mcp.manifest_changed") return unpinned ?? this.#changed(record, expected, mayBeChange)
     const own = this.#own(record)
     return unpinned ?? missing(expected) ?? own
   }
@@ -109,6 +112,7 @@ export class McpJudge {
   forget(): void {
     this.#expected = null
     this.#approved = null
+    this.#mayBeChange = true
   }
 
   #seen({ body, parts, seq }: ReplayRecord): Problem | null {
@@ -190,13 +194,19 @@ export class McpJudge {
     const key = keyOf(body)
     const baseline = server === null ? null : this.#baseline(server)
     const digests = list?.digests ?? null
-    if (digests === null || baseline === undefined) return withheld("The digests of the list are not shown.")
+    if (digests === null || baseline === undefined) {
+      this.#mayBeChange = body["state"] === "first" || body["state"] === "changed"
+      return withheld("The digests of the list are not shown.")
+    }
     const isUnread = body["unread"] !== undefined
     const manifest = list?.manifest ?? shell(digests, String(body["root"]), isUnread)
     const placed = inOneGo(placeList(server, baseline?.known ?? null, manifest, coverage, this.#found.has(key)))
     const isWhole = (list?.manifest !== undefined || isUnread) && baseline?.isWhole !== false
     if (placed.state !== body["state"]) return wrong(`The list is ${placed.state} to those before it.`)
-    if (placed.state === "first" && !isWhole) return withheld("The texts of the list are not shown.")
+    if (placed.state === "first" && !isWhole) {
+      this.#mayBeChange = true
+      return withheld("The texts of the list are not shown.")
+    }
     if (placed.trusted !== body["trusted"])
       return wrong(`The list ${placed.trusted ? "counts" : "does not count"} as approved.`)
     if (placed.diff !== null) {
@@ -218,13 +228,13 @@ export class McpJudge {
     }
   }
 
-  #changed({ body, parts }: ReplayRecord, expected: Expected | null): Problem | null {
+  #changed({ body, parts }: ReplayRecord, expected: Expected | null, mayBeChange: boolean): Problem | null {
     const id = String(body["finding_id"])
     this.#found.add(keyOf(body))
     if (this.#findings.has(id)) return problem("reference_mismatch", `${id} was given before.`)
     this.#findings.set(id, findingOf(body))
     if (expected === null)
-      return this.#fromGenesis
+      return this.#fromGenesis && !mayBeChange
         ? wrong("The list before it is no change.")
         : withheld("The list before it is not judged.")
     const { placed } = expected
