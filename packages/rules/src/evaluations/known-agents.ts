@@ -178,7 +178,8 @@ export class KnownAgents {
 export const reportedOf = (id: string, agent: KnownAgent): ReportedAgent => {
   if (agent.reported !== null) return agent.reported
   const { body, unknown } = agent.document
-  const document = { ...body, ...(unknown.includes("ownerName") ? { ownerName: "" } : {}) } as unknown as AgentDocument
+  const isOwned = unknown.includes("ownerName") && body["ownerComplete"] !== false
+  const document = { ...body, ...(isOwned ? { ownerName: "", ownerEmail: "" } : {}) } as unknown as AgentDocument
   agent.reported = { document, madeMs: madeAtMs(id), server: serverSignals(document) }
   return agent.reported
 }
