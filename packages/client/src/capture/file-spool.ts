@@ -110,6 +110,11 @@ const openFolder = (dir: string, bounds: SpoolBounds, unlock: () => void): Spool
           current = null
           await file.handle.truncate(file.bytes).catch(() => undefined)
           await file.handle.close().catch(() => undefined)
+          // One that took nothing would stay: a file for each loss, on a disk that is full.
+          if (file.segment.entries === 0) {
+            segments.pop()
+            rmSync(file.segment.path, { force: true })
+          }
           throw cause
         }
         file.bytes += size

@@ -1,5 +1,5 @@
 /** A disk that takes half of a line. */
-import { appendFileSync, mkdirSync, mkdtempSync, rmdirSync, rmSync } from "node:fs"
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from "node:fs"
 import type * as Files from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -75,6 +75,10 @@ describe("a spool on a full disk", () => {
           () => assert.fail("it was kept"),
           (cause) => assert.match(String(cause), /ENOSPC/)
         )
+      assert.deepStrictEqual(
+        readdirSync(dir).filter((name) => name.endsWith(".ndjson")),
+        ["000000000001.ndjson"]
+      )
       disk.isFull = false
       await spool.add(entry("d"))
       assert.strictEqual(spool.size(), 2)
