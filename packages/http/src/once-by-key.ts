@@ -124,8 +124,9 @@ const invalidKey = (msg: string, input: string | null): InvalidInput =>
   new InvalidInput({ detail: [detailItem(["header", "Idempotency-Key"], "value_error", msg, input)] })
 
 /**
- * Digest of what makes two requests the same: method, path, query, the org units in which the caller may send it, and
- * the canonical form of the body. So what was answered before access was taken away is not answered after.
+ * Digest of what makes two requests the same: method, path, query, the org units in which the caller may send it, the
+ * agent that acts, and the canonical form of the body. So what was answered before access was taken away is not
+ * answered after, and what one agent was allowed is given to no other.
  */
 const fingerprintOf = Effect.fnUntraced(function* (
   { method }: AnyEndpoint,
@@ -136,8 +137,10 @@ const fingerprintOf = Effect.fnUntraced(function* (
   if (isInexact(value))
     return yield* invalidKey("A body with a number or a text that has no canonical form cannot be repeated", null)
   const body = value === undefined ? "" : yield* inSlices(canonicalizeInSlices(exact(value), MAX_DEPTH, MAX_LENGTH))
+  const agent = (caller.kind === "platform" ? caller.agentId : null) ?? request.headers["x-flyball-agent"]
+  const same = [method, request.url, orgUnits === "*" ? orgUnits : [...orgUnits].sort(), body]
   return createHash("sha256")
-    .update(JSON.stringify([method, request.url, orgUnits === "*" ? orgUnits : [...orgUnits].sort(), body]))
+    .update(JSON.stringify(agent === undefined ? same : [...same, agent]))
     .digest("hex")
 })
 

@@ -117,6 +117,27 @@ it("two requests that together pass a quota are never both admitted, and a failu
   assert.strictEqual((await send(key, "/v1/usage")).json.documents_processed, 1)
 })
 
+it("gives the answer of one agent under an Idempotency-Key to no other", async () => {
+  await open(installedProducts())
+  const { agent } = await governor.agents.register({ name: "b", org_unit: "ops" })
+  const own = await governor.platformKeys.mint({
+    name: "k",
+    org_unit: "ops",
+    plan: "enterprise",
+    scopes: ["*"],
+    agent_id: agent.id
+  })
+  const body = JSON.stringify(bodies["gateway.chat"])
+  const ask = (key: string, more = {}) =>
+    send(key, "/v1/gateway/chat/completions", body, "application/json", { "idempotency-key": "k", ...more })
+  const key = await keyOf()
+  const [one, other] = [{ "x-flyball-agent": `agt_${"0".repeat(26)}` }, { "x-flyball-agent": agent.id }]
+  assert.strictEqual((await ask(key, one)).status, 200)
+  assert.strictEqual((await ask(key, one)).headers.get("idempotent-replayed"), "true")
+  for (const answer of [await ask(key, other), await ask(own.key)])
+    assert.deepStrictEqual(errorOf(answer), [422, "idempotency_key_reused", null])
+})
+
 it("a repeat under one Idempotency-Key uses no quota, also where there is none left", async () => {
   const files: Array<unknown> = []
   await open(installedProducts((file) => files.push(file)))
