@@ -104,7 +104,7 @@ const refuseOrphanedLog = (file: string): void => {
 const ownLinks = /\.(?:retired-[1-9][0-9]{0,8}|partial-[0-9a-f]{12})$/
 
 /**
- * Refuses a file with several names (hard links).
+ * Refuses a folder, and a file with several names (hard links).
  *
  * SQLite finds a database's log, and this store its lock, by the name. Under another name the newest commits are not
  * seen, and two processes write one file.
@@ -112,6 +112,11 @@ const ownLinks = /\.(?:retired-[1-9][0-9]{0,8}|partial-[0-9a-f]{12})$/
 export const refuseHardLinked = (file: string): void => {
   const real = realName(file)
   const found = orNull(() => statSync(real))
+  // A folder has many names by nature, and none of them is to be deleted.
+  if (found?.isDirectory() === true)
+    throw new StoreRefused(
+      `a file is expected, and a folder is there. Name a file in it, as ${join(real, "flyball.db")}`
+    )
   // A name that does not exist yet, or a `file:` URI of a store that nothing changes.
   if (found === null || found.nlink < 2) return
   const folder = dirname(real)

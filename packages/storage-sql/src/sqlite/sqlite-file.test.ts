@@ -243,6 +243,15 @@ describe("a SQLite file", () => {
     180_000
   )
 
+  it.effect("is none where a folder is: the refusal names a file in it", () =>
+    Effect.gen(function* () {
+      const place = join(folder, "a-folder")
+      mkdirSync(join(place, "more"), { recursive: true })
+      const fault = yield* Effect.flip(using(sqliteStorage({ file: place }), begin))
+      assert.include(fault.message, `a folder is there. Name a file in it, as ${join(place, "flyball.db")}`)
+    })
+  )
+
   it.effect("with a second name (a hard link) is refused under both, for writing and reading, until one is gone", () =>
     Effect.gen(function* () {
       const place = join(folder, "hard-links")
