@@ -91,3 +91,19 @@ it("finds every lie but those that the page names, and nothing in what is true",
   const ofTried = new Set([...named].filter((lie) => tried.has(lie.split(":")[0]!)))
   if (isLong) assert.deepStrictEqual([...ofTried.difference(accepted)].sort(), [])
 })
+
+it("calls nothing a lie because a part is not shown", { timeout: 600_000 }, async () => {
+  const hidden = { state: "withheld" } as const
+  for (const acts of fc.sample(groups, { seed, numRuns: runs(2, 20) })) {
+    const history = await historyOf(acts)
+    for (const name of new Set(history.flatMap(({ record }) => [...record.parts.keys()])))
+      for (const isHidden of [(one: string) => one === name, (one: string) => one !== name]) {
+        const shown = history.map(({ atMs, record }) => {
+          const parts = new Map([...record.parts].map(([one, part]) => [one, isHidden(one) ? hidden : part] as const))
+          return { atMs, record: { ...record, parts } }
+        })
+        const accused = findings(shown, origin).filter(({ verdict }) => verdict !== "withheld")
+        assert.deepStrictEqual(accused, [], `${name} is ${isHidden(name) ? "hidden" : "all that is shown"}`)
+      }
+  }
+})
