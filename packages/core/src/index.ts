@@ -282,7 +282,7 @@ export { KeyRotation, type KeyRotationApi, type Rotated } from "./chain/rotate-k
 export { RotationRefused } from "./chain/keys/rotation-refusals.ts"
 export { ROUTE_COURSES, ROUTE_PLANS, routePlanKeys } from "./outward/erasure/scrub-routes.ts"
 export { ANALYSES, analysisKeys } from "./outward/erasure/scrub-analyses.ts"
-export { EXTRACTIONS, extractionKeys } from "./registry/extractions/document.ts"
+export { EXTRACTIONS, extractionKeys, storedBytesOf } from "./registry/extractions/document.ts"
 export { executionKeys, EXECUTIONS, workflowKeys, WORKFLOWS } from "./outward/erasure/scrub-executions.ts"
 export { monitorKeys, MONITORS } from "./outward/erasure/scrub-monitors.ts"
 export { Erasure, type ErasureApi } from "./outward/erasure/service.ts"

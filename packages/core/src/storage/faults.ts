@@ -59,6 +59,10 @@ export class StorageConflict extends Data.TaggedError("StorageConflict")<{
   }
 }
 
+/** True where a counter would pass its most: a quota or limit is reached. */
+export const isCountReached = (error: unknown): error is StorageConflict =>
+  error instanceof StorageConflict && error.conflicts.some((one) => one._tag === "Count")
+
 /**
  * The store cannot be reached, or cannot write now. Retry later. `wrote`: whether the change may be durable
  * nevertheless. `contended`: the store works, but others kept changing the data that the act reads, and it gave up.

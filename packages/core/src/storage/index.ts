@@ -35,7 +35,7 @@ export {
   type Taken,
   takeLimits
 } from "./limits/slots.ts"
-export { StorageConflict, StorageCorrupt, StorageUnavailable } from "./faults.ts"
+export { isCountReached, StorageConflict, StorageCorrupt, StorageUnavailable } from "./faults.ts"
 export { memoryStorage } from "./memory/memory.ts"
 export type {
   Attempt,

@@ -21,6 +21,8 @@ export type ExtractionDocument = {
   readonly digest: string
   /** True when the text of the document is kept in its record. */
   readonly retain: boolean
+  /** Bytes that the storage quota counts: the most until it ended, then those that its record keeps. */
+  readonly keptBytes: number
   readonly evaluationId: string | null
   /** The counter that gets its unit back where nobody read the document. */
   readonly quota: string | null

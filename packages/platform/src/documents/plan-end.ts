@@ -1,7 +1,7 @@
 /** Plans the end of an extraction: its document, its record, and the event. Pure. Spec: document 2 section 6. */
 import { type DecisionIn, PART_LIMIT_BYTES } from "@flyball/contract"
-import { platformEvent } from "@flyball/core"
-import type { ChangeSet, JsonObject } from "@flyball/core/storage"
+import { platformEvent, storedBytesOf } from "@flyball/core"
+import type { ChangeSet, CountAdd, JsonObject } from "@flyball/core/storage"
 import { canonicalBytes } from "@flyball/evidence"
 import {
   documentFacts,
@@ -17,7 +17,7 @@ import {
   RULES
 } from "@flyball/rules"
 import type { ModelReading } from "./ask-model.ts"
-import { failureText, putExtraction, type StoredExtraction } from "./document.ts"
+import { type ExtractionDocument, failureText, putExtraction, type StoredExtraction } from "./document.ts"
 
 /** The end of an extraction. */
 export interface End {
@@ -32,6 +32,12 @@ const ofDocument = ({ body, id }: StoredExtraction) => ({
   extraction_id: id,
   media_type: body.mediaType
 })
+
+/** Settles the storage that was reserved for the text of a document. */
+const storedLess = (before: ExtractionDocument, after: ExtractionDocument): ReadonlyArray<CountAdd> => {
+  const add = after.keptBytes - before.keptBytes
+  return add === 0 ? [] : [{ name: storedBytesOf(before.owner), add }]
+}
 
 /** The text that was read, what was found in it, and the answer of the model; null where the caller named none. */
 export interface Found {
@@ -62,6 +68,7 @@ export const planCompleted = (
     candidates: maskFields(candidates),
     warnings: maskWarnings(warnings),
     facts,
+    keptBytes: isKept ? text.length : 0,
     completedAtMs: nowMs,
     dueMs: null
   } as const
@@ -82,6 +89,7 @@ export const planCompleted = (
     extraction,
     change: {
       puts: [putExtraction(extraction)],
+      counts: storedLess(before, body),
       records: [
         {
           kind: "extraction.completed",
@@ -120,7 +128,7 @@ export const planFailed = (
   code: ExtractionFailure,
   nowMs: number
 ): End => {
-  const body = { ...before, status: "failed", failure: code, completedAtMs: nowMs, dueMs: null } as const
+  const body = { ...before, status: "failed", failure: code, keptBytes: 0, completedAtMs: nowMs, dueMs: null } as const
   const extraction: StoredExtraction = { id, version, body }
   const isOurs = code === "interrupted"
   const recorded = { ...ofDocument(extraction), code, writer: isOurs ? EXTRACTION_WRITER : before.writer }
@@ -128,7 +136,10 @@ export const planFailed = (
     extraction,
     change: {
       puts: [putExtraction(extraction)],
-      ...(isOurs && before.quota !== null ? { counts: [{ name: before.quota, add: -1 }] } : {}),
+      counts: [
+        ...(isOurs && before.quota !== null ? [{ name: before.quota, add: -1 }] : []),
+        ...storedLess(before, body)
+      ],
       records: [{ kind: "extraction.failed", agentId: before.agentId, body: recorded, parts: [] }],
       events: [
         platformEvent("extraction.failed", before.orgUnit, {

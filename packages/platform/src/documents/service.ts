@@ -13,6 +13,8 @@ import {
   type Forbidden,
   type InvalidInput,
   type ModuleNotInstalled,
+  PART_LIMIT_BYTES,
+  PlanLimitReached,
   RateLimitExceeded,
   type RevealedExtraction
 } from "@flyball/contract"
@@ -30,11 +32,12 @@ import {
   newId,
   type OperationCaller,
   sortable,
+  storedBytesOf,
   unitOwner,
   unitScope,
   type Writer
 } from "@flyball/core"
-import { type ChangeSet, type ReadFault, Storage } from "@flyball/core/storage"
+import { type ChangeSet, isCountReached, type ReadFault, Storage } from "@flyball/core/storage"
 import { fromUtf8 } from "@flyball/evidence"
 import { type DocumentType, EXTRACT_ACTION, type ExtractedField, EXTRACTION_SCOPE, orgUnitDigest } from "@flyball/rules"
 import { Context, Deferred, Effect, Layer, Option, Queue } from "effect"
@@ -47,6 +50,7 @@ import {
   storedExtraction,
   type StoredExtraction
 } from "./document.ts"
+import { storageLimit } from "../usage/storage-limit.ts"
 import { decisionOf, type End, planCompleted, planFailed } from "./plan-end.ts"
 import { DocumentReader } from "./reading/document-reader.ts"
 import { documentFolder, removeFile } from "./reading/own-files.ts"
@@ -77,6 +81,7 @@ export interface DocumentsApi {
     | Forbidden
     | InvalidInput
     | ModuleNotInstalled
+    | PlanLimitReached
     | RateLimitExceeded
     | ReadFault
   >
@@ -248,6 +253,7 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
               bytes: file.bytes,
               digest: file.sha256,
               retain: options.retain,
+              keptBytes: options.retain ? PART_LIMIT_BYTES : 0,
               evaluationId,
               quota: caller.account?.reservation?.name ?? null,
               type: null,
@@ -262,9 +268,21 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
               dueMs: createdAtMs + PATIENCE_MS
             }
             const queued = { id, version: 0, body: document }
-            const commit = Effect.asVoid(storage.commit({ puts: [putExtraction(queued)] }))
+            const { bytes: atMost, limit } = storageLimit(caller.account)
+            const name = storedBytesOf(document.owner)
+            const counts = options.retain
+              ? [{ name, add: document.keptBytes, ...(atMost === null ? {} : { atMost }) }]
+              : []
+            const commit = Effect.asVoid(storage.commit({ puts: [putExtraction(queued)], counts }))
             const shown = extractionOut(queued)
-            yield* commitWithRetry(storage, options.waitS > 0 ? commit : Effect.asVoid(commitAnswered(commit, shown)))
+            yield* commitWithRetry(
+              storage,
+              (options.waitS > 0 ? commit : Effect.asVoid(commitAnswered(commit, shown))).pipe(
+                Effect.catchIf(isCountReached, () =>
+                  Effect.fail(new PlanLimitReached({ resource: "storage_gb", limit: limit! }))
+                )
+              )
+            )
             yield* Queue.offer(tasks, { id, file, over, requested: document.requestedType, byModel })
             return shown
           })

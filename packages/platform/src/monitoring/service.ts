@@ -25,7 +25,7 @@ import {
   unitOwner,
   type Writer
 } from "@flyball/core"
-import { type Document, type ReadFault, Storage, StorageConflict } from "@flyball/core/storage"
+import { type Document, isCountReached, type ReadFault, Storage } from "@flyball/core/storage"
 import { parseInstant } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
 import {
@@ -109,7 +109,9 @@ export class Monitors extends Context.Service<Monitors, MonitorsApi>()("flyball/
             const { body, change } = planCreateMonitor(id, monitor, { orgUnit: unit, nowMs, writer: writer.id, limit })
             return yield* commitAnswered(storage.commit(change), monitorOut({ id, version: 1, body }))
           }).pipe(
-            Effect.catchIf(isFull, () => Effect.fail(new PlanLimitReached({ resource: "monitors", limit: limit! })))
+            Effect.catchIf(isCountReached, () =>
+              Effect.fail(new PlanLimitReached({ resource: "monitors", limit: limit! }))
+            )
           )
         )
       })
@@ -223,9 +225,6 @@ export class Monitors extends Context.Service<Monitors, MonitorsApi>()("flyball/
     })
   )
 }
-
-const isFull = (error: unknown): error is StorageConflict =>
-  error instanceof StorageConflict && error.conflicts.some((one) => one._tag === "Count")
 
 const isTimely = (atMs: number, nowMs: number): boolean =>
   atMs >= nowMs - monitoringBounds.pastMs && atMs <= nowMs + monitoringBounds.futureMs

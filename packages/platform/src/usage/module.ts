@@ -1,11 +1,20 @@
 /** Usage and limits of a caller. Spec: document 2 sections 2 and 8. */
 import { operationLimits, planQuotas, type MonthUsage } from "@flyball/contract"
 import { usage as rows } from "@flyball/contract/http"
-import { type Account, defineModule, type Module, oneUnit, type OperationsOf, Quotas, RateLimits } from "@flyball/core"
+import {
+  type Account,
+  defineModule,
+  type Module,
+  oneUnit,
+  type OperationsOf,
+  Quotas,
+  RateLimits,
+  storedBytesOf,
+  unitOwner
+} from "@flyball/core"
+import { Storage } from "@flyball/core/storage"
 import { Effect, Layer } from "effect"
-
-/** Bytes of a gigabyte, as quotas count storage. */
-const GB = 1_000_000_000
+import { GB } from "./storage-limit.ts"
 
 /** Rows of the platform API are served by its dialect alone, which makes the account. */
 const accountOf = (account: Account | null): Effect.Effect<Account> =>
@@ -17,7 +26,8 @@ const operations = {
   read: Effect.fnUntraced(function* ({ query }, { account, scope }) {
     const unit = yield* oneUnit(scope, query.org_unit)
     const { plan } = yield* accountOf(account)
-    const { period, used } = yield* Quotas.use((quotas) => quotas.used(unit, ["documents", "tokens", "storage"]))
+    const { period, used } = yield* Quotas.use((quotas) => quotas.used(unit, ["documents", "tokens"]))
+    const [stored] = yield* Storage.use((storage) => storage.counters([storedBytesOf(unitOwner(unit))]))
     const { documents, storage_gb: storage, tokens } = planQuotas[plan]
     return {
       period,
@@ -25,7 +35,7 @@ const operations = {
       documents_limit: documents.limit,
       tokens_used: used[1]!,
       tokens_limit: tokens.limit,
-      storage_used_gb: used[2]! / GB,
+      storage_used_gb: stored! / GB,
       storage_limit_gb: storage.limit
     } satisfies MonthUsage
   }),

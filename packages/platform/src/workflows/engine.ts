@@ -11,7 +11,7 @@ import {
   sortable,
   unitScope
 } from "@flyball/core"
-import { type ReadFault, type StorageApi, StorageConflict } from "@flyball/core/storage"
+import { isCountReached, type ReadFault, type StorageApi, StorageConflict } from "@flyball/core/storage"
 import { EXECUTION_WRITER } from "@flyball/rules"
 import { Effect } from "effect"
 import { callAgent, type StepOutcome } from "./call-agent.ts"
@@ -54,10 +54,7 @@ export interface EngineParts {
 }
 
 const isConflict = (error: unknown): error is StorageConflict => error instanceof StorageConflict
-/** The plan's runs are all in use. */
-export const isFull = (error: unknown): error is StorageConflict =>
-  isConflict(error) && error.conflicts.some((one) => one._tag === "Count")
-const isLost = (error: unknown): error is StorageConflict => isConflict(error) && !isFull(error)
+const isLost = (error: unknown): error is StorageConflict => isConflict(error) && !isCountReached(error)
 
 /** Makes a round: it begins what is due and what is queued, in the background of a scope. */
 export const executionEngine = ({ box, egress, reviews, storage, wake, workflowOf }: EngineParts) => {
@@ -78,7 +75,7 @@ export const executionEngine = ({ box, egress, reviews, storage, wake, workflowO
 
   /** Takes an execution with a slot; null where somebody else has it, or where none is free. */
   const claim = (stored: Stored<ExecutionDocument>, { steps }: WorkflowDocument, nowMs: number) =>
-    Effect.catchIf(step(stored, planClaim(stored, steps, nowMs)), isFull, () =>
+    Effect.catchIf(step(stored, planClaim(stored, steps, nowMs)), isCountReached, () =>
       stored.body.status === "queued"
         ? Effect.succeed("full" as const)
         : Effect.as(step(stored, planQueue(stored)), "full" as const)

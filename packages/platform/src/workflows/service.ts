@@ -36,7 +36,7 @@ import {
   WORKFLOWS,
   type Writer
 } from "@flyball/core"
-import { type Document, type JsonObject, type ReadFault, Storage } from "@flyball/core/storage"
+import { type Document, isCountReached, type JsonObject, type ReadFault, Storage } from "@flyball/core/storage"
 import { formatInstant } from "@flyball/evidence"
 import { Context, Effect, Layer, Option, Queue, type Scope } from "effect"
 import { requestProblem, sealHeaders } from "./call-agent.ts"
@@ -50,7 +50,7 @@ import {
   type WorkflowDocument,
   workflowOut
 } from "./document.ts"
-import { executionEngine, isFull } from "./engine.ts"
+import { executionEngine } from "./engine.ts"
 import type { Move } from "./move.ts"
 import { planDecide } from "./plan-decide.ts"
 import { planEnd } from "./plan-end.ts"
@@ -254,7 +254,7 @@ export class Workflows extends Context.Service<Workflows, WorkflowsApi>()("flyba
                   hasSlot
                 )
               const committed = (move: Move) => commitAnswered(storage.commit(move.change), answerOf(move))
-              return yield* Effect.catchIf(committed(plan(true)), isFull, () => committed(plan(false)))
+              return yield* Effect.catchIf(committed(plan(true)), isCountReached, () => committed(plan(false)))
             }),
             { collection: EXECUTIONS, id }
           )

@@ -49,7 +49,7 @@ export const documents = {
       json: 2 * requestBounds.inlineDocumentBytes
     }),
     success: json(201, Extraction),
-    refusals: ["AgentNotFound", "ExtractionDenied", "ModuleNotInstalled", "RateLimitExceeded"]
+    refusals: ["AgentNotFound", "ExtractionDenied", "ModuleNotInstalled", "PlanLimitReached", "RateLimitExceeded"]
   }),
   list: endpoint({
     id: "documents.extractions",

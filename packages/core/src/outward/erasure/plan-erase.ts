@@ -69,6 +69,7 @@ export const planErase = (
       ...(scrubbed === null || scrubbed.record === null ? [] : [scrubbed.record])
     ],
     cancel: scrubbed?.cancel ?? [],
+    counts: scrubbed?.counts ?? [],
     events: scrubbed?.events ?? [],
     erase: [{ seq, name }],
     forget: once === null ? [] : [once]

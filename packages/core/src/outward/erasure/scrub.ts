@@ -51,7 +51,7 @@ import { extractionScrubs } from "./scrub-extractions.ts"
 import { executionScrubs } from "./scrub-executions.ts"
 import { monitorScrubs } from "./scrub-monitors.ts"
 import type { Cancellation, EventDraft } from "../../storage/outbox/outbox.ts"
-import type { Document, DocumentPut, JsonObject, RecordDraft } from "../../storage/port.ts"
+import type { CountAdd, Document, DocumentPut, JsonObject, RecordDraft } from "../../storage/port.ts"
 import { forgottenMail, MAILS, storedMail, WAITING } from "../webhooks/mails.ts"
 import { putWebhook, storedWebhook } from "../webhooks/document.ts"
 import { webhookRevoked } from "../webhooks/plan-revoke.ts"
@@ -92,6 +92,7 @@ export interface Scrubbed {
   readonly events?: ReadonlyArray<EventDraft>
   /** The endpoint whose pending deliveries are cancelled. What its receiver answered may say the same. */
   readonly cancel?: ReadonlyArray<Cancellation>
+  readonly counts?: ReadonlyArray<CountAdd>
 }
 
 /** The document that holds the content of this part of this kind of record; null when no document does. */

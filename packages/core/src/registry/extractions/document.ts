@@ -7,6 +7,9 @@ import type { JsonObject, ReadFault, StorageApi } from "../../storage/port.ts"
 /** Collection of extractions, under their ids. */
 export const EXTRACTIONS = "extractions"
 
+/** The counter of the bytes that an org unit lets be kept, by the owner of its documents. */
+export const storedBytesOf = (owner: string): string => `${owner}:storage`
+
 /** The look-up keys of an extraction: lists, and when it is due until it ended. */
 export const extractionKeys = (id: string, body: JsonObject): { readonly [key: string]: string } => {
   const { createdAtMs, dueMs, owner, status } = body
