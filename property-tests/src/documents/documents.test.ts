@@ -91,7 +91,7 @@ const payments = {
 
 const callerOf = (agentId: string | null): OperationCaller =>
   ({
-    account: { agentId, reservation: null },
+    account: { agentId, plan: "starter", reservation: null },
     received: null,
     writer: Effect.succeed(ann)
   }) as unknown as OperationCaller

@@ -34,7 +34,7 @@ const extract: Act = Effect.fnUntraced(function* (client, turn) {
   const text = invoiceOf(`INV-${name}-${turn}`, total)
   const line = lineOf(ledger.documents, text, () => ({ tries: 0, acknowledged: 0, total, agentId }))
   const caller = {
-    account: { agentId, reservation: { name: COUNTED } },
+    account: { agentId, plan: "starter", reservation: { name: COUNTED } },
     received: null,
     writer: Effect.succeed(systemHost)
   } as never

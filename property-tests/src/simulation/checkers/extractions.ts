@@ -1,8 +1,8 @@
 /**
  * Extractions: each ends once, with one record and one event, as everybody was answered; what is completed says what
- * its document says, an agent's is one act on record, and only what a host lost is given back.
+ * its document says, an agent's is one act on record, only what a host lost is given back, and storage is counted.
  */
-import { EXTRACTIONS } from "@flyball/core"
+import { EXTRACTIONS, storedBytesOf, unitOwner } from "@flyball/core"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { extractionOut, storedExtraction } from "../../../../packages/platform/src/documents/document.ts"
@@ -53,5 +53,10 @@ export const extractionsChecker: Checker = ({ ledger, ports: { storage }, record
     const [counted = 0] = yield* storage.counters([COUNTED])
     const lost = [...failed.values()].flat().filter(({ body }) => body["code"] === "interrupted").length
     if (counted !== -lost) problems.push(`${-counted} units were given back for ${lost} documents that hosts lost`)
+    const kept = (yield* storage.parts([...completed.values()].flat().map(({ seq }) => seq)))
+      .filter(({ name }) => name === "document")
+      .reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0)
+    const [stored = 0] = yield* storage.counters([storedBytesOf(unitOwner("ops"))])
+    if (stored !== kept) problems.push(`${stored} bytes count as stored, and records keep ${kept}`)
     return problems.map((problem) => `extractions: ${problem}`)
   })
