@@ -256,7 +256,7 @@ export interface EvaluationsClient extends ClientOf<typeof rows.evaluations> {}
  */
 export interface ReviewsClient extends Omit<ClientOf<typeof rows.reviews>, "get"> {
   get(id: string, options?: CallOptions): Promise<ReviewInfo>
-  /** The review as soon as it is over, or its state after `waitMs`. */
+  /** The review as soon as it is over, or its state after `waitMs`, or when the governor closes. */
   wait(id: string, waitMs: number, options?: CallOptions): Promise<ReviewInfo>
   /** The action as a reviewer must see it. With a `writer` who is a person, a record says that the person saw it. */
   detail(id: string, options?: ActOptions): Promise<ReviewDetailInfo>
@@ -478,7 +478,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
     },
     reviews: {
       ...queue,
-      ...requireStringIds(reviewsClient(client)),
+      ...requireStringIds(reviewsClient(client, ended.signal)),
       detail: (id, options) => queue.get(id, {}, options)
     },
     drills: of(drills),

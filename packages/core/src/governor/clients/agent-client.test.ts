@@ -86,6 +86,16 @@ describe("the client of an agent in the governor's process", () => {
     assert.isTrue((await governor.check()).ok)
   })
 
+  it("waits for nobody once the governor closes", async () => {
+    const held = client.guard({ name: "write", hold_ms: 600_000 }, { size: 20 }, () => assert.fail("it ran"))
+    const code = codeOf(held)
+    let open = await governor.reviews.list({})
+    while (open.length === 0) open = await governor.reviews.list({})
+    const waited = governor.reviews.wait(open[0]!.id, 600_000)
+    await governor.close()
+    assert.deepStrictEqual([await code, (await waited).status], ["closed", "open"])
+  })
+
   it("records an effect that throws, and one whose result no record can hold", async () => {
     const failed = client.guard("write", { size: 1 }, () => Promise.reject(new Error("disk full")))
     assert.strictEqual(await codeOf(failed), "Error: disk full")

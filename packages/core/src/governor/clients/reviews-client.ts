@@ -5,8 +5,8 @@ import type { ReviewsClient } from "../governor.ts"
 import type { Client } from "./client.ts"
 import { decodeWait } from "./input.ts"
 
-/** Reads of reviews without what a reviewer needs. */
-export const reviewsClient = ({ run }: Client): Pick<ReviewsClient, "get" | "wait"> => ({
+/** Reads of reviews without what a reviewer needs. A wait ends early when the governor closes: see `ended`. */
+export const reviewsClient = ({ run }: Client, ended: AbortSignal): Pick<ReviewsClient, "get" | "wait"> => ({
   get: (id, options) =>
     run(
       Reviews.use((reviews) => reviews.get(id)),
@@ -14,7 +14,19 @@ export const reviewsClient = ({ run }: Client): Pick<ReviewsClient, "get" | "wai
     ),
   wait: (id, waitMs, options) =>
     run(
-      Effect.flatMap(decodeWait(waitMs), (forMs) => Reviews.use((reviews) => reviews.wait(id, forMs))),
+      Effect.flatMap(decodeWait(waitMs), (forMs) =>
+        Reviews.use((reviews) =>
+          Effect.raceFirst(reviews.wait(id, forMs), Effect.andThen(aborted(ended), reviews.get(id)))
+        )
+      ),
       options
     )
 })
+
+const aborted = (signal: AbortSignal): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const over = (): void => resume(Effect.void)
+    if (signal.aborted) return over()
+    signal.addEventListener("abort", over, { once: true })
+    return Effect.sync(() => signal.removeEventListener("abort", over))
+  })
