@@ -18,10 +18,13 @@ afterEach(() => {
   else process.env["TMPDIR"] = TMPDIR
 })
 
-it("a body is taken beside a folder that another account left and that may not be removed", async () => {
+it("a body is taken beside folders of others: one that stays, one of a process before it, and one in use", async () => {
   const base = mkdtempSync(join(tmpdir(), "flyball-read-file-"))
   process.env["TMPDIR"] = base
   const foreign = mkdtempSync(join(base, "flyball-body-99999999-"))
+  const before = mkdtempSync(join(base, `flyball-body-${process.pid}-`))
+  fs.utimesSync(before, 0, 0)
+  const own = mkdtempSync(join(base, `flyball-body-${process.pid}-`))
   fs.rmSync = (path, options) => {
     if (path === foreign) throw Object.assign(new Error("EACCES"), { code: "EACCES" })
     removed(path, options)
@@ -31,7 +34,10 @@ it("a body is taken beside a folder that another account left and that may not b
   const response = Object.assign(new EventEmitter(), { destroyed: true }) as unknown as Outgoing
   const { bytes } = await Effect.runPromise(readFile(request, response, { limitBytes: 10, media: "text/plain" }))
   assert.strictEqual(bytes, 4)
-  assert.isTrue(existsSync(foreign))
-  assert.deepStrictEqual(readdirSync(base), [foreign.slice(base.length + 1)])
+  assert.deepStrictEqual(
+    [foreign, before, own].map((folder) => existsSync(folder)),
+    [true, false, true]
+  )
+  assert.strictEqual(readdirSync(base).length, 2)
   removed(base, { recursive: true })
 })

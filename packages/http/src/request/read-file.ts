@@ -3,7 +3,7 @@ import { BodyTooLarge, detailItem, InvalidInput } from "@flyball/contract"
 import { type FileBody, ReceivedFile } from "@flyball/contract/http"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import { createWriteStream, mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { createWriteStream, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Incoming, Outgoing } from "../exchange.ts"
@@ -44,26 +44,30 @@ const PREFIX = "flyball-body-"
 const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true })
 
 /** Everybody may make such a folder in the one for temporary files. That of another account stays. */
-const removeIfOwn = (folder: string): void => {
+const removeIfLeft = (folder: string, pid: number): void => {
   try {
-    remove(folder)
+    if (isLeft(folder, pid)) remove(folder)
   } catch {
-    // Not ours to remove.
+    // Not ours to remove, or gone.
   }
 }
 
 /** The first folder of a process also removes what processes that died have left. */
-let isFirst = true
+let swept: string | null = null
 const makeFolder = (): string => {
   const base = tmpdir()
-  if (isFirst)
+  if (swept !== base)
     for (const name of readdirSync(base)) {
       const [, pid] = new RegExp(`^${PREFIX}(\\d+)-`).exec(name) ?? []
-      if (pid !== undefined && !isAlive(Number(pid))) removeIfOwn(join(base, name))
+      if (pid !== undefined) removeIfLeft(join(base, name), Number(pid))
     }
-  isFirst = false
+  swept = base
   return mkdtempSync(join(base, `${PREFIX}${process.pid}-`))
 }
+
+/** In a container every server has the same pid: what is older than this process is of one before it. */
+const isLeft = (folder: string, pid: number): boolean =>
+  pid === process.pid ? statSync(folder).mtimeMs < performance.timeOrigin : !isAlive(pid)
 
 const isAlive = (pid: number): boolean => {
   try {
