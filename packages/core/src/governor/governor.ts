@@ -424,18 +424,22 @@ const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices | Stor
   }
   const { channelCheckS, origin, tenantId } = options
   const capabilities = options.capabilities ?? []
+  const { readOnly = false } = options.storage
   const governor = governorLayer({
+    readOnly,
     ...(isLeftOut(origin) ? {} : { origin }),
     ...(isLeftOut(tenantId) ? {} : { tenantId }),
     capabilities
   })
   const jobs = Layer.merge(governorJobs, capabilityJobs(capabilities))
-  const working = isLeftOut(options.webhooks)
-    ? jobs.pipe(Layer.provideMerge(governor))
-    : Layer.mergeAll(jobs, deliveryEngine(), mailJob).pipe(
-        Layer.provideMerge(governor),
-        Layer.provide(webhooksLayerOf(options.webhooks))
-      )
+  const begun = readOnly ? Layer.empty : jobs
+  const working =
+    readOnly || isLeftOut(options.webhooks)
+      ? begun.pipe(Layer.provideMerge(governor))
+      : Layer.mergeAll(jobs, deliveryEngine(), mailJob).pipe(
+          Layer.provideMerge(governor),
+          Layer.provide(webhooksLayerOf(options.webhooks))
+        )
   return working.pipe(
     Layer.provide(isLeftOut(options.trustStore) ? Layer.empty : trustLayerOf(options.trustStore)),
     Layer.provideMerge(countedStorage.pipe(Layer.provideMerge(layerOf(options.storage)))),

@@ -17,6 +17,8 @@ export interface StorageChoice {
   readonly retirement: unknown
   /** Describes the problem with the options of this choice in half a sentence; opening fails with the same text. */
   readonly problem?: string | null
+  /** True where nothing may be written: a governor over it runs no job, signs nothing, and begins no chain. */
+  readonly readOnly?: boolean
 }
 
 /** Makes a choice of a store from a layer, for hosts without Effect. */

@@ -26,7 +26,7 @@ export const postgresStorage = (options: PostgresOptions): StorageChoice => {
           ({ loadedPostgresStorage }) => loadedPostgresStorage(options)
         )
       : Effect.fail(new StorageUnavailable({ reason: problem, wrote: "no" }))
-  return storageChoice(
+  const choice = storageChoice(
     "postgres",
     Layer.unwrap(Effect.map(loaded, layerOf)),
     {
@@ -35,4 +35,5 @@ export const postgresStorage = (options: PostgresOptions): StorageChoice => {
     },
     problem
   )
+  return { ...choice, readOnly: options?.readOnly === true }
 }

@@ -65,13 +65,15 @@ const maxRehashed = 10_000
  *   client that is `invalid_option`.
  * - Spec: decision 0004.
  */
-export const sqliteStorage = (options: SqliteOptions): StorageChoice =>
-  storageChoice(
+export const sqliteStorage = (options: SqliteOptions): StorageChoice => ({
+  ...storageChoice(
     "sqlite",
     sqliteLayer(options),
     options?.file === inMemory ? null : sqliteRetirement(options, sqliteLayer),
     optionsProblem(options)
-  )
+  ),
+  readOnly: options?.readOnly === true
+})
 
 /** The layer behind {@link sqliteStorage}. */
 export const sqliteLayer = (options: SqliteOptions): Layer.Layer<Storage, ReadFault> =>
