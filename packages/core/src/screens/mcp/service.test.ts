@@ -268,6 +268,17 @@ describe("replay of tool servers", () => {
   )
 
   const digest = "0c".repeat(32)
+  it.effect("finds a finding about another list than one that is not shown", () =>
+    Effect.map(
+      altered(...["manifest", "mcp_digests"].map((hides): Altered<void> => ["mcp.manifest_seen", 2, { hides }]), [
+        "mcp.manifest_changed",
+        0,
+        says({ root: digest })
+      ]),
+      (found) => assert.include(found, "manifest_mismatch")
+    )
+  )
+
   it.effect.each([
     ["another list", ["mcp.manifest_seen", 0, { part: "manifest", json: weather("Another.") }], "manifest_mismatch"],
     ["a root that is not the list's", ["mcp.manifest_seen", 0, says({ root: digest })], "manifest_mismatch"],

@@ -63,8 +63,8 @@ export class McpJudge {
   readonly #listed = new Map<string, string>()
   #keptBytes = 0
   #expected: Expected | null = null
-  /** True where the record before may be a change that could not be judged: a finding may follow it. */
-  #mayBeChange = false
+  /** The record before, where it may be a change that could not be judged, so that its finding may follow. */
+  #unjudged: JsonMap | "any" | null = null
   /** The list that the next record must pin, and the finding that approved it. */
   #approved: { readonly findingId: string; readonly key: string } | null = null
 
@@ -81,9 +81,9 @@ export class McpJudge {
 
   /** Judges a record that matches the catalogue, and keeps it. */
   take(record: ReplayRecord): Problem | null {
-    const [expected, approved, mayBeChange] = [this.#expected, this.#approved, this.#mayBeChange]
+    const [expected, approved, unjudged] = [this.#expected, this.#approved, this.#unjudged]
     this.forget()
-    this.#mayBeChange = false
+    this.#unjudged = null
     const { body, kind, seq } = record
     const unpinned =
       approved === null || (kind === "mcp.pinned" && approved.key === keyOf(body))
@@ -93,7 +93,7 @@ export class McpJudge {
       if (body["kind"] === "tool_list") this.#witnessed.set(seq, body["tool_server"])
       return unpinned ?? missing(expected)
     }
-    if (kind === "mcp.manifest_changed") return unpinned ?? this.#changed(record, expected, mayBeChange)
+    if (kind === "mcp.manifest_changed") return unpinned ?? this.#changed(record, expected, unjudged)
     const own = this.#own(record)
     return unpinned ?? missing(expected) ?? own
   }
@@ -112,7 +112,7 @@ export class McpJudge {
   forget(): void {
     this.#expected = null
     this.#approved = null
-    this.#mayBeChange = true
+    this.#unjudged = "any"
   }
 
   #seen({ body, parts, seq }: ReplayRecord): Problem | null {
@@ -195,7 +195,7 @@ export class McpJudge {
     const baseline = server === null ? null : this.#baseline(server)
     const digests = list?.digests ?? null
     if (digests === null || baseline === undefined) {
-      this.#mayBeChange = body["state"] === "first" || body["state"] === "changed"
+      this.#leave(body)
       return withheld("The digests of the list are not shown.")
     }
     const isUnread = body["unread"] !== undefined
@@ -204,7 +204,7 @@ export class McpJudge {
     const isWhole = (list?.manifest !== undefined || isUnread) && baseline?.isWhole !== false
     if (placed.state !== body["state"]) return wrong(`The list is ${placed.state} to those before it.`)
     if (placed.state === "first" && !isWhole) {
-      this.#mayBeChange = true
+      this.#leave(body)
       return withheld("The texts of the list are not shown.")
     }
     if (placed.trusted !== body["trusted"])
@@ -214,6 +214,12 @@ export class McpJudge {
       this.#expected = { seq, body, placed, isWhole }
     }
     return null
+  }
+
+  /** Leaves a list unjudged. A finding may follow where it does not count as approved, and none is open. */
+  #leave(body: JsonMap): void {
+    const isNew = body["state"] === "first" || body["state"] === "changed"
+    if (isNew && body["trusted"] === false && !this.#found.has(keyOf(body))) this.#unjudged = body
   }
 
   /** The list that a new one is compared with; undefined where it is not known. */
@@ -228,18 +234,18 @@ export class McpJudge {
     }
   }
 
-  #changed({ body, parts }: ReplayRecord, expected: Expected | null, mayBeChange: boolean): Problem | null {
+  #changed({ body, parts }: ReplayRecord, expected: Expected | null, unjudged: JsonMap | "any" | null): Problem | null {
     const id = String(body["finding_id"])
     this.#found.add(keyOf(body))
     if (this.#findings.has(id)) return problem("reference_mismatch", `${id} was given before.`)
     this.#findings.set(id, findingOf(body))
-    if (expected === null)
-      return this.#fromGenesis && !mayBeChange
-        ? wrong("The list before it is no change.")
-        : withheld("The list before it is not judged.")
+    const seen = expected?.body ?? unjudged
+    if (seen === null && this.#fromGenesis) return wrong("The list before it is no change.")
+    if (seen !== null && seen !== "any")
+      for (const member of ["agent_id", "listing_id", "root", "server_id", "writer"])
+        if (body[member] !== seen[member]) return wrong(`${member} is that of another list.`)
+    if (expected === null) return withheld("The list before it is not judged.")
     const { placed } = expected
-    for (const member of ["agent_id", "listing_id", "root", "server_id", "writer"])
-      if (body[member] !== expected.body[member]) return wrong(`${member} is that of another list.`)
     const said = {
       against: placed.against,
       before_root: placed.beforeRoot ?? undefined,
