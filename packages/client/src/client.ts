@@ -136,7 +136,8 @@ export const openClient = (options: ClientOptions): Client => {
   // A log that throws would end what follows halts and sends decisions, or count as the failure of an effect that ran.
   const onProblem = (problem: Problem): void => {
     try {
-      options.onProblem?.(problem)
+      const answer: unknown = options.onProblem?.(problem)
+      if (answer instanceof Promise) answer.catch(() => undefined)
     } catch {
       // Nobody is left to be given it.
     }
