@@ -35,7 +35,7 @@ const ofDocument = ({ body, id }: StoredExtraction) => ({
 
 /** Settles the storage that was reserved for the text of a document. */
 const storedLess = (before: ExtractionDocument, after: ExtractionDocument): ReadonlyArray<CountAdd> => {
-  const add = after.keptBytes - before.keptBytes
+  const add = after.keptBytes - (before.keptBytes ?? 0)
   return add === 0 ? [] : [{ name: storedBytesOf(before.owner), add }]
 }
 

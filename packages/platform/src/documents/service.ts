@@ -235,6 +235,12 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
               : yield* readByModel(options.model, { agentId, unit, writer }, caller)
           if ((yield* Queue.size(tasks)) >= MAX_WAITING)
             return yield* new RateLimitExceeded({ reason: "documents-waiting", retryAfterS: 5 })
+          const stored = storageUseOf(unit, options.retain, caller)
+          if (stored.atMost !== null) {
+            const [used = 0] = yield* storage.counters([stored.name])
+            // Before the agent's envelope is evaluated, whose meters nobody gives back.
+            if (used + stored.add > stored.atMost) return yield* stored.refused
+          }
           const id = yield* newId("ext")
           const file = yield* takeFile(body, folder, id, egress)
           const over = yield* Deferred.make<void>()
@@ -253,7 +259,7 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
               bytes: file.bytes,
               digest: file.sha256,
               retain: options.retain,
-              keptBytes: options.retain ? PART_LIMIT_BYTES : 0,
+              keptBytes: stored.add,
               evaluationId,
               quota: caller.account?.reservation?.name ?? null,
               type: null,
@@ -268,19 +274,14 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
               dueMs: createdAtMs + PATIENCE_MS
             }
             const queued = { id, version: 0, body: document }
-            const { bytes: atMost, limit } = storageLimit(caller.account)
-            const name = storedBytesOf(document.owner)
-            const counts = options.retain
-              ? [{ name, add: document.keptBytes, ...(atMost === null ? {} : { atMost }) }]
-              : []
+            const { add, atMost, name } = stored
+            const counts = add === 0 ? [] : [{ name, add, ...(atMost === null ? {} : { atMost }) }]
             const commit = Effect.asVoid(storage.commit({ puts: [putExtraction(queued)], counts }))
             const shown = extractionOut(queued)
             yield* commitWithRetry(
               storage,
               (options.waitS > 0 ? commit : Effect.asVoid(commitAnswered(commit, shown))).pipe(
-                Effect.catchIf(isCountReached, () =>
-                  Effect.fail(new PlanLimitReached({ resource: "storage_gb", limit: limit! }))
-                )
+                Effect.catchIf(isCountReached, () => stored.refused)
               )
             )
             yield* Queue.offer(tasks, { id, file, over, requested: document.requestedType, byModel })
@@ -362,6 +363,17 @@ export class Documents extends Context.Service<Documents, DocumentsApi>()("flyba
         })
       })
     )
+}
+
+/** The storage that a document reserves until it was read, and the refusal beyond the plan. */
+const storageUseOf = (unit: string, retain: boolean, { account }: OperationCaller) => {
+  const { bytes, limit } = storageLimit(account)
+  return {
+    name: storedBytesOf(unitOwner(unit)),
+    add: retain ? PART_LIMIT_BYTES : 0,
+    atMost: retain ? bytes : null,
+    refused: Effect.fail(new PlanLimitReached({ resource: "storage_gb", limit: limit ?? 0 }))
+  }
 }
 
 /** The extraction was ended before. */

@@ -21,7 +21,7 @@ const withoutText: Scrub = {
     return {
       put: { collection, id, expectedVersion: version, body, keys: extractionKeys(id, body) },
       record: null,
-      counts: [{ name: storedBytesOf(String(before["owner"])), add: -Number(before["keptBytes"]) }]
+      counts: [{ name: storedBytesOf(String(before["owner"])), add: -Number(before["keptBytes"] ?? 0) }]
     }
   }
 }

@@ -1,6 +1,6 @@
 import { assert, it } from "vitest"
 import { Effect } from "effect"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { documentFolder, newFile, ownFile } from "./own-files.ts"
@@ -21,4 +21,19 @@ it("documents are kept also where the host has tidied the folder away", async ()
     rmSync(folder, { recursive: true })
   }
   rmSync(received, { recursive: true })
+})
+
+it("no document is put into a folder that others may read, or behind a link", () => {
+  const base = mkdtempSync(join(tmpdir(), "flyball-own-files-"))
+  const folder = join(base, "documents")
+  const put = (id: string) => newFile(folder, id, new Uint8Array(3)).path
+  assert.strictEqual(put("a"), join(folder, "a"))
+  assert.strictEqual(put("b"), join(folder, "b"))
+  chmodSync(folder, 0o777)
+  assert.throws(() => put("c"), /belongs to somebody else/)
+  rmSync(folder, { recursive: true })
+  mkdirSync(join(base, "other"), { mode: 0o700 })
+  symlinkSync(join(base, "other"), folder)
+  assert.throws(() => put("d"), /belongs to somebody else/)
+  rmSync(base, { recursive: true })
 })

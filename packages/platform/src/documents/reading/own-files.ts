@@ -1,7 +1,7 @@
 /** Files of documents that wait to be read: what a request brings goes when its answer ends. */
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -13,7 +13,16 @@ export const documentFolder = Effect.acquireRelease(
 
 /** The path of a file in the folder, which is made again where the host tidied its temporary files meanwhile. */
 const pathIn = (folder: string, id: string): string => {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (cause) {
+    // Everybody may make a folder of a known name there, and could exchange a document after its digest was taken.
+    const found = (cause as NodeJS.ErrnoException).code === "EEXIST" ? lstatSync(folder) : null
+    if (found === null) throw cause
+    const isOwn = found.isDirectory() && (process.getuid === undefined || found.uid === process.getuid())
+    if (!isOwn || (process.platform !== "win32" && (found.mode & 0o077) !== 0))
+      throw new Error(`${folder} belongs to somebody else, or others may read it: remove it.`, { cause })
+  }
   return join(folder, id)
 }
 

@@ -23,6 +23,9 @@ interface Engine {
   }
 }
 
+/** Words that are lower are read by nobody. Unit: hundredths of a point. */
+const LEAST_HEIGHT = 200
+
 /** One engine serves all documents of a child: each takes 100 MB. */
 let started: Promise<Engine> | null = null
 
@@ -64,13 +67,23 @@ export interface Recognised {
  *
  * - Fails: throws `Unreadable` where there is no engine, or no image.
  */
-export const recognise = async (bytes: Uint8Array, orientation: Orientation = 1): Promise<Recognised> => {
+export const recognise = (bytes: Uint8Array, orientation: Orientation = 1): Promise<Recognised> =>
+  recogniseOnce(bytes, orientation).catch((cause) => {
+    // An engine that gave up is of no use to the next document.
+    if (!(cause instanceof Unreadable)) started = null
+    throw cause
+  })
+
+const recogniseOnce = async (bytes: Uint8Array, orientation: Orientation): Promise<Recognised> => {
   if (engine === undefined || trained === undefined) throw new Unreadable("unsupported_type")
   started ??= start(engine, trained)
   const { FS, TessBaseAPI } = await started
   FS.writeFile("/input", bytes)
   const api = new TessBaseAPI()
-  if (api.Init(null, "eng", 1) !== 0 || api.SetImageFile(orientation, 0) !== 0) throw new Unreadable("malformed")
+  if (api.Init(null, "eng", 1) !== 0 || api.SetImageFile(orientation, 0) !== 0) {
+    api.End()
+    throw new Unreadable("malformed")
+  }
   api.Recognize(null)
   const rows = api.GetTSVText(0).split("\n")
   api.End()
@@ -100,23 +113,25 @@ export const recognise = async (bytes: Uint8Array, orientation: Orientation = 1)
   return { ...size, words }
 }
 
-/** Writes words into a box of a page. Unit of the box: hundredths of a point. */
+/**
+ * Writes words into a box of a page. Words that are too small for an eye, or beside the page, are hidden. Unit:
+ * hundredths of a point.
+ */
 export const writeWords = (
   { height, width, words }: Recognised,
   box: { readonly x: number; readonly y: number; readonly width: number; readonly height: number },
-  writer: Writer
+  page: { readonly width: number; readonly height: number },
+  writer: Pick<Writer, "item" | "warn">
 ): void => {
   writer.warn("recognised_text")
   const [across, down] = [box.width / width, box.height / height]
-  for (const { text, ...at } of words)
-    writer.item({
-      text,
-      x: Math.round(box.x + at.x * across),
-      y: Math.round(box.y + at.y * down),
-      width: Math.round(at.width * across),
-      height: Math.round(at.height * down),
-      hidden: null
-    })
+  for (const { text, ...at } of words) {
+    const [x, y] = [Math.round(box.x + at.x * across), Math.round(box.y + at.y * down)]
+    const size = { width: Math.round(at.width * across), height: Math.round(at.height * down) }
+    const isOutside = x + size.width <= 0 || y + size.height <= 0 || x >= page.width || y >= page.height
+    const hidden = size.height < LEAST_HEIGHT ? "small" : isOutside ? "outside" : null
+    writer.item({ text, x, y, ...size, hidden })
+  }
 }
 
 /**
@@ -128,5 +143,6 @@ export const readImage = async (bytes: Uint8Array, writer: Writer): Promise<void
   const found = await recognise(bytes)
   const height = Math.round((found.height * WIDTH) / found.width)
   writer.page(WIDTH, height)
-  writeWords(found, { x: 0, y: 0, width: WIDTH, height }, writer)
+  const page = { width: WIDTH, height }
+  writeWords(found, { x: 0, y: 0, ...page }, page, writer)
 }

@@ -183,13 +183,16 @@ class Painter {
         this.showText(args[0])
         break
       case ops["paintImageXObject"]:
-      case ops["paintImageMaskXObject"]:
         this.image(args[0])
+        break
+      case ops["paintImageMaskXObject"]:
+        if (!state.white) this.image(args[0])
     }
   }
 
   private image(named: unknown): void {
-    const { ctm } = this.state
+    const { alpha, ctm } = this.state
+    if (alpha < 0.1) return
     const name = typeof named === "string" ? named : (named as { readonly data?: unknown } | null)?.data
     if (typeof name === "string") this.images.push({ name, matrix: ctm, box: boxOf(ctm, [0, 0, 1, 1]) })
   }
@@ -303,7 +306,7 @@ export const readPdf = async (bytes: Uint8Array, writer: Writer): Promise<void> 
     })
     if (from === document) writer.page(hundredths(width), hundredths(height))
     fnArray.forEach((op, index) => painter.paint(op, argsArray[index] ?? []))
-    return { page, images: scansOf(painter.images, { width, height }) }
+    return { page, size: { width, height }, images: scansOf(painter.images, { width, height }) }
   }
   for (let number = 1; number <= pages; number++) {
     try {
@@ -324,7 +327,7 @@ export const readPdf = async (bytes: Uint8Array, writer: Writer): Promise<void> 
         new Promise((resolve) =>
           (name.startsWith("g_") ? scanned.page.commonObjs : scanned.page.objs).get(name, resolve)
         )
-      if (!(await readScans(scanned.images, pixelsOf, startedMs, writer))) writer.warn("partly_read")
+      if (!(await readScans(scanned.images, scanned.size, pixelsOf, startedMs, writer))) writer.warn("partly_read")
       scanned.page.cleanup()
     } catch (cause) {
       if (cause instanceof Unreadable) throw cause

@@ -1,5 +1,6 @@
 /** Pages that are images: which are recognised, which way they stand, and the grey that the engine gets. */
 import { assert, describe, it } from "@effect/vitest"
+import { writeWords } from "./image.ts"
 import { greyOf, orientationOf, type Painted, scansOf } from "./scan.ts"
 
 const page = { width: 600, height: 400 }
@@ -12,7 +13,8 @@ describe("images of a page that are recognised", () => {
       scansOf(strips, page).map(({ name }) => name),
       ["rest", "top"]
     )
-    assert.deepStrictEqual(scansOf([painted("logo", [0, 0, 200, 100])], page), [])
+    const beside = painted("beside the page", [0, -900, 600, 0])
+    assert.deepStrictEqual(scansOf([painted("logo", [0, 0, 200, 100]), beside], page), [])
   })
   it("are turned as they stand on the page, whose axis points down", () => {
     const matrices: ReadonlyArray<readonly [number, number, number, number]> = [
@@ -32,6 +34,37 @@ describe("images of a page that are recognised", () => {
   })
 })
 
+describe("words of a scan", () => {
+  it("are hidden where nobody sees them", () => {
+    const items: Array<readonly [string, string | null]> = []
+    const at = { x: 0, width: 50, height: 10 }
+    const found = {
+      width: 100,
+      height: 200,
+      words: [
+        { ...at, text: "seen", y: 0 },
+        { ...at, text: "below", y: 150 }
+      ]
+    }
+    const box = { x: 0, y: 0, width: 60_000, height: 80_000 }
+    const write = (height: number) =>
+      writeWords(
+        found,
+        { ...box, height },
+        { width: 60_000, height: 40_000 },
+        { item: ({ hidden, text }) => void items.push([text, hidden]), warn: () => undefined }
+      )
+    write(80_000)
+    write(1_000)
+    assert.deepStrictEqual(items, [
+      ["seen", null],
+      ["below", "outside"],
+      ["seen", "small"],
+      ["below", "small"]
+    ])
+  })
+})
+
 describe("grey of an image", () => {
   const text = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1")
   it("is made of bits, colours and colours with alpha", () => {
@@ -40,12 +73,14 @@ describe("grey of an image", () => {
     assert.strictEqual(text(greyOf(bits)), text(greyOf({ ...bits, kind: 1 })))
     const colours = { width: 2, height: 1, kind: 2, data: Uint8Array.of(255, 255, 255, 0, 0, 0) }
     assert.strictEqual(text(greyOf(colours)), "P5\n2 1\n255\n\xff\0")
-    const alpha = { width: 2, height: 1, kind: 3, data: Uint8Array.of(255, 255, 255, 9, 0, 0, 0, 9) }
-    assert.strictEqual(text(greyOf(alpha)), "P5\n2 1\n255\n\xff\0")
+    const alpha = { width: 2, height: 1, kind: 3, data: Uint8Array.of(0, 0, 0, 255, 0, 0, 0, 0) }
+    assert.strictEqual(text(greyOf(alpha)), "P5\n2 1\n255\n\0\xff")
   })
   it("is the mean of squares where a side is too long", () => {
     const data = new Uint8Array(4_002 * 2 * 3).fill(255, 0, 4_002 * 3)
     const grey = text(greyOf({ width: 4_002, height: 2, kind: 2, data }))
     assert.strictEqual(grey, `P5\n2001 1\n255\n${"\x80".repeat(2_001)}`)
+    const line = text(greyOf({ width: 4_001, height: 1, kind: 2, data }))
+    assert.strictEqual(line, `P5\n2001 1\n255\n${"\xff".repeat(2_001)}`)
   })
 })
