@@ -1,9 +1,11 @@
 /** The whole of it in a copy of this tree: a clone, the build, a release of what it made, and a build that fails. */
 import { spawn, spawnSync } from "node:child_process"
 import {
+  closeSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -84,17 +86,19 @@ const fromSources = (loaded: ReadonlyArray<string>): boolean => loaded.some((lin
 
 /** Starts a server, lets an agent record one decision, makes a backup beside it, and stops it. */
 const serveOnce = async (from: string, data: string) => {
+  const log = join(root, `${data}.log`)
+  // A file: a pipe that nobody reads while this process is busy is full, and ends the server with EAGAIN.
+  const file = openSync(log, "w")
   const server = spawn(launcher("flyball", from), ["serve"], {
     cwd: root,
     env: { ...environment(data), NODE_OPTIONS: `--import=${listing}` },
-    stdio: ["ignore", "pipe", "pipe"]
+    stdio: ["ignore", "pipe", file]
   })
-  let err = ""
-  server.stderr.setEncoding("utf8").on("data", (text: string) => (err += text))
+  closeSync(file)
   const ended = new Promise<number | null>((resolve) => server.once("close", resolve))
   const url = await new Promise<string>((resolve, reject) => {
-    createInterface(server.stdout).on("line", (line) => resolve(/ is ready at (http:\S+)$/.exec(line)![1]!))
-    ended.then((status) => reject(new Error(`the server ended with ${status}: ${err}`)), reject)
+    createInterface(server.stdout!).on("line", (line) => resolve(/ is ready at (http:\S+)$/.exec(line)![1]!))
+    ended.then((status) => reject(new Error(`the server ended with ${status}: ${readFileSync(log, "utf8")}`)), reject)
   })
   const call = async (key: string, path: string, body: unknown) => {
     const answer = await fetch(`${url}/api/v1${path}`, {
@@ -124,6 +128,7 @@ const serveOnce = async (from: string, data: string) => {
   const backup = command("backup", "--out", join(root, `${data}-backup`))
   server.kill("SIGTERM")
   const status = await ended
+  const err = readFileSync(log, "utf8")
   return {
     health,
     invalidQuery,
