@@ -5,7 +5,7 @@ import type { ReviewsClient } from "../governor.ts"
 import type { Client } from "./client.ts"
 import { decodeWait } from "./input.ts"
 
-/** Reads of reviews without what a reviewer needs. A wait ends early when the governor closes: see `ended`. */
+/** Reads of reviews without what a reviewer needs. A wait ends early when the governor closes, with `ended`. */
 export const reviewsClient = ({ run }: Client, ended: AbortSignal): Pick<ReviewsClient, "get" | "wait"> => ({
   get: (id, options) =>
     run(

@@ -25,7 +25,7 @@ export interface GuardedAction {
   /** Signals of the envelope. Left out: the name as `tool`, and the arguments, as far as the envelope declares them. */
   readonly signals?: { readonly [name: string]: unknown } | undefined
   readonly run_id?: string | undefined
-  /** How long to wait for the person who must approve. Unit: milliseconds, at most 25,000; 0 if left out. */
+  /** How long to wait for the person who must approve; a close ends it. Unit: milliseconds; 0 if left out. */
   readonly hold_ms?: number | undefined
 }
 
