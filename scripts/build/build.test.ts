@@ -26,7 +26,8 @@ let release: string
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), "flyball-build-"))
   release = join(root, "release")
-  const ours = (path: string): boolean => !["node_modules", "dist"].includes(basename(path))
+  // A build that was killed leaves `dist-<pid>`.
+  const ours = (path: string): boolean => !/^(?:node_modules|dist(?:-\d+)?)$/.test(basename(path))
   for (const name of ["apps", "packages", "scripts", "fixtures/traces", "package.json", "LICENSE"])
     cpSync(join(here, name), join(root, name), { recursive: true, filter: ours })
   // Others' packages as they are; ours lead into the copy.
